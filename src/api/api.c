@@ -9,7 +9,7 @@
 
 enum { MAX_JSON = 1024 * 1024, MAX_MULTIPART = 16 * 1024 * 1024 };
 
-static void publish_rate_counts(void *arg, struct str message)
+static void publish_rate_limit_counts(void *arg, struct str message)
 {
     cluster_send_to_all(((struct api *)arg)->options.cluster, CLUSTER_COUNTS, message);
 }
@@ -20,7 +20,7 @@ static unsigned count_unreachable_nodes(void *arg)
     return cluster_count_unconnected_nodes(((struct api *)arg)->options.cluster);
 }
 
-static void share_limits_with_cluster(struct api *api)
+static void share_rate_limits_with_cluster(struct api *api)
 {
     struct rate_limit_cluster others = { .arg = api,
                                          .count_disconnected_nodes = count_unreachable_nodes };
@@ -29,7 +29,7 @@ static void share_limits_with_cluster(struct api *api)
         return;
     if (cluster_has_nats(api->options.cluster)) {
         limits_enable_sharing(api->limits);
-        others.send = publish_rate_counts;
+        others.send = publish_rate_limit_counts;
     }
     limits_set_cluster(api->limits, &others);
 }
@@ -45,7 +45,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->router = router_new(domains);
     cors_init(api);
     api->limits = limits_new(&options->limits);
-    share_limits_with_cluster(api);
+    share_rate_limits_with_cluster(api);
     api->faults = injected_faults_new();
     api->jobs = job_scheduler_new(api);
     api->file_removal = file_removal_new(api);
@@ -87,7 +87,7 @@ void api_set_rate_limits(struct api *api, const struct rate_limit_options *limit
 
 void api_publish_rate_limit_counts(struct api *api)
 {
-    limits_publish_counts(api->limits, publish_rate_counts, api);
+    limits_publish_counts(api->limits, publish_rate_limit_counts, api);
 }
 
 void api_receive_rate_limit_counts(struct api *api, struct str message)

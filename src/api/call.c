@@ -267,7 +267,7 @@ static void add_private_thread_members(struct call *call, struct emitted_event *
     a->to.user_count = members.count;
 }
 
-static void add_announcement(struct call *call, struct emitted_event made)
+static void record_emitted_event(struct call *call, struct emitted_event made)
 {
     struct emitted_event *a = arena_alloc(call->arena, sizeof *a);
     struct call_effects *effects = &call_get_context(call)->effects;
@@ -286,8 +286,8 @@ static void add_announcement(struct call *call, struct emitted_event made)
     effects->announced_end = &a->next;
 }
 
-static void add_object_announcement(struct call *call, struct emitted_event a,
-                                    const struct schema *schema, const void *object)
+static void record_emitted_event_with_object(struct call *call, struct emitted_event a,
+                                             const struct schema *schema, const void *object)
 {
     struct buf payload;
     struct json_writer j = json_writer_to_buf(&payload);
@@ -296,42 +296,43 @@ static void add_object_announcement(struct call *call, struct emitted_event a,
     schema_encode_object(&j, schema, object);
     a.payload = buf_move_to_arena(&payload, call->arena);
     a.routing = event_routing_extract(a.event, schema, object, call->arena);
-    add_announcement(call, a);
+    record_emitted_event(call, a);
 }
 
 void call_emit(struct call *call, enum event event, struct audience to, const struct schema *schema,
                const void *object)
 {
-    add_object_announcement(call, (struct emitted_event){ .event = event, .to = to }, schema,
-                            object);
+    record_emitted_event_with_object(call, (struct emitted_event){ .event = event, .to = to },
+                                     schema, object);
 }
 
 void call_emit_to_user_in_guild(struct call *call, enum event event, snowflake user_id,
                                 snowflake guild_id, const struct schema *schema, const void *object)
 {
-    add_object_announcement(call,
-                            (struct emitted_event){ .event = event,
-                                                    .to = audience_of_user(user_id),
-                                                    .guild_id = guild_id },
-                            schema, object);
+    record_emitted_event_with_object(call,
+                                     (struct emitted_event){ .event = event,
+                                                             .to = audience_of_user(user_id),
+                                                             .guild_id = guild_id },
+                                     schema, object);
 }
 
 void call_emit_json_event(struct call *call, enum event event, struct audience to,
                           snowflake guild_id, struct str json)
 {
     assert(event_routing_kind(event) == ROUTING_NONE);
-    add_announcement(call, (struct emitted_event){
-                               .event = event, .to = to, .payload = json, .guild_id = guild_id });
+    record_emitted_event(
+        call,
+        (struct emitted_event){ .event = event, .to = to, .payload = json, .guild_id = guild_id });
 }
 
 void call_emit_encoded_event(struct call *call, enum event event, struct audience to,
                              const struct schema *schema, const void *object, struct str json)
 {
-    add_announcement(call, (struct emitted_event){ .event = event,
-                                                   .to = to,
-                                                   .payload = json,
-                                                   .routing = event_routing_extract(
-                                                       event, schema, object, call->arena) });
+    record_emitted_event(call, (struct emitted_event){ .event = event,
+                                                       .to = to,
+                                                       .payload = json,
+                                                       .routing = event_routing_extract(
+                                                           event, schema, object, call->arena) });
 }
 
 /* Returns the resource key of a shared limit, whose counter has no caller; 0 for other limits. */
@@ -341,8 +342,9 @@ static uint64_t limit_resource_key(const struct rate_limit *limit, struct str ke
 }
 
 /* Returns the entry of this limit and key, or a free entry, or NULL if all are in use. */
-static struct call_limit_count *find_limit_count(struct call *call, const struct rate_limit *limit,
-                                                 uint64_t key)
+static struct call_limit_count *find_limit_count_or_free_entry(struct call *call,
+                                                               const struct rate_limit *limit,
+                                                               uint64_t key)
 {
     struct call_limit_count *room = NULL;
 
@@ -360,7 +362,7 @@ static struct call_limit_count *find_limit_count(struct call *call, const struct
 enum err call_count_against_limit(struct call *call, const struct rate_limit *limit, struct str key)
 {
     struct call_context *run = call_get_context(call);
-    struct call_limit_count *counted = find_limit_count(call, limit, hash_str(key));
+    struct call_limit_count *counted = find_limit_count_or_free_entry(call, limit, hash_str(key));
 
     if (limits_are_off(call->api->limits) || (counted && counted->limit))
         return OK;
@@ -380,7 +382,7 @@ enum err call_count_against_limit(struct call *call, const struct rate_limit *li
 
 void call_revert_limit_count(struct call *call, const struct rate_limit *limit, struct str key)
 {
-    struct call_limit_count *counted = find_limit_count(call, limit, hash_str(key));
+    struct call_limit_count *counted = find_limit_count_or_free_entry(call, limit, hash_str(key));
 
     if (counted)
         *counted = (struct call_limit_count){ 0 };
@@ -436,7 +438,7 @@ void call_record_voice_change(struct call *call, const struct relay_voice_state 
     call_get_context(call)->effects.voice_changes_end = &v->next;
 }
 
-static struct revocation_record *add_revocation(struct call *call)
+static struct revocation_record *add_revocation_record(struct call *call)
 {
     struct revocation_record *f = arena_alloc(call->arena, sizeof *f);
 
@@ -447,7 +449,7 @@ static struct revocation_record *add_revocation(struct call *call)
 
 void call_revoke_session_token(struct call *call, snowflake account, const unsigned char session[8])
 {
-    struct revocation_record *f = add_revocation(call);
+    struct revocation_record *f = add_revocation_record(call);
 
     f->account = account;
     f->one = true;
@@ -456,12 +458,12 @@ void call_revoke_session_token(struct call *call, snowflake account, const unsig
 
 void call_revoke_account_tokens(struct call *call, snowflake id)
 {
-    add_revocation(call)->account = id;
+    add_revocation_record(call)->account = id;
 }
 
 void call_revoke_oauth2_tokens(struct call *call, snowflake id)
 {
-    struct revocation_record *f = add_revocation(call);
+    struct revocation_record *f = add_revocation_record(call);
 
     f->account = id;
     f->applications_only = true;
@@ -475,7 +477,7 @@ enum err call_read_nothing(struct call *call)
 
 void call_revoke_application_tokens(struct call *call, snowflake id)
 {
-    struct revocation_record *f = add_revocation(call);
+    struct revocation_record *f = add_revocation_record(call);
 
     f->application = id;
     f->applications_only = true;
@@ -483,7 +485,7 @@ void call_revoke_application_tokens(struct call *call, snowflake id)
 
 void call_ban_addresses(struct call *call, const struct ip_network *n, bool banned)
 {
-    struct revocation_record *f = add_revocation(call);
+    struct revocation_record *f = add_revocation_record(call);
 
     f->addresses = banned ? ADDRESSES_BANNED : ADDRESSES_LIFTED;
     f->network = *n;

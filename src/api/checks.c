@@ -38,7 +38,7 @@ static uint64_t rate_limit_key_of_caller(const struct caller *c)
 
 /* Counts a call of a service route. These routes send rate-limit headers only when the limit is
  * exceeded, because probes and browsers do not read them. */
-static enum err check_service_limit(struct call_context *run)
+static enum err check_service_route_limit(struct call_context *run)
 {
     run->limit_result = limits_count_call(run->call.api->limits, caller_address_hash(run), true,
                                           run->match.limit, 0);
@@ -59,7 +59,7 @@ static enum err check_rate_limits(struct call_context *run)
     if (limits_are_off(limits))
         return OK;
     if (call->route->service)
-        return check_service_limit(run);
+        return check_service_route_limit(run);
 
     bool anonymous = !call->caller;
     uint64_t key = anonymous ? caller_address_hash(run) : rate_limit_key_of_caller(call->caller);
@@ -164,7 +164,7 @@ static enum err parse_path_parameters(struct call_context *run)
 }
 
 /* Returns the JSON or form text of the body, without uploaded files. */
-static struct str find_body_text(const struct call *call)
+static struct str find_json_or_form_text(const struct call *call)
 {
     const struct http_exchange *x = call->exchange;
     const struct multipart_part *payload =
@@ -177,7 +177,7 @@ enum { LONGEST_PARTS = 1024 * 1024 };
 
 /* Returns the parts without a filename as one JSON object of strings. If several parts have the
  * same name, the first counts. */
-static struct str parts_to_json(const struct call *call)
+static struct str convert_multipart_fields_to_json(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
     struct buf out;
@@ -210,7 +210,7 @@ static bool find_payload_json(const struct call *call, struct str form, struct s
     return false;
 }
 
-static enum err decode_form(struct call *call, struct str form)
+static enum err decode_urlencoded_form(struct call *call, struct str form)
 {
     const struct route *r = call->route;
     struct str json;
@@ -221,7 +221,7 @@ static enum err decode_form(struct call *call, struct str form)
 }
 
 /* Returns the parts without a filename as a urlencoded form. */
-static struct str parts_to_form(const struct call *call)
+static struct str convert_multipart_fields_to_form(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
     struct buf out;
@@ -260,17 +260,18 @@ static enum err decode_body(struct call *call)
 {
     const struct route *r = call->route;
     const struct http_exchange *x = call->exchange;
-    struct str type = x->request->content_type, text = find_body_text(call);
+    struct str type = x->request->content_type, text = find_json_or_form_text(call);
 
     if (x->parts && r->body_kinds & BODY_PARTS)
-        return schema_decode(r->body, parts_to_json(call), &call->form, (void **)&call->body);
+        return schema_decode(r->body, convert_multipart_fields_to_json(call), &call->form,
+                             (void **)&call->body);
     if (x->parts && r->body_kinds & BODY_MULTIPART && !text.n && r->body->schema)
-        return decode_form(call, parts_to_form(call));
+        return decode_urlencoded_form(call, convert_multipart_fields_to_form(call));
     if (x->parts && r->body_kinds & BODY_MULTIPART)
         return schema_decode(r->body, text, &call->form, (void **)&call->body);
     if (text.n && r->body_kinds & BODY_FORM &&
         http_media_type_is(type, STR("application/x-www-form-urlencoded")))
-        return decode_form(call, text);
+        return decode_urlencoded_form(call, text);
     if (x->parts || (text.n && !http_media_type_is(type, STR("application/json"))))
         return refuse_content_type(call);
     return schema_decode(r->body, text, &call->form, (void **)&call->body);
@@ -296,7 +297,7 @@ void call_decode_input(struct call *call)
 
 bool call_input_is_long(const struct call *call)
 {
-    return call->route->body && find_body_text(call).n > LONG_INPUT;
+    return call->route->body && find_json_or_form_text(call).n > LONG_INPUT;
 }
 
 enum err check_request_head(struct call_context *run)

@@ -113,7 +113,7 @@ static bool should_compress_on_pool(const struct call_context *run)
 }
 
 /* Copies a shared text into the call if it will be compressed on the thread pool. */
-static void copy_shared_body(struct call_context *run)
+static void copy_shared_body_for_compression(struct call_context *run)
 {
     struct call *call = &run->call;
     struct shared_text *shared = run->response.shared;
@@ -127,7 +127,7 @@ static void copy_shared_body(struct call_context *run)
 }
 
 /* Rewrites the body for API versions 6 and 7, which encode some fields differently. */
-static void convert_body_to_old_version(struct call_context *run)
+static void convert_body_to_old_api_version(struct call_context *run)
 {
     struct call *call = &run->call;
     struct shared_text *shared = run->response.shared;
@@ -148,8 +148,8 @@ static void convert_body_to_old_version(struct call_context *run)
 void response_send_success(struct call_context *run)
 {
     if (run->match.version <= VERSION_OLD_ENCODING)
-        convert_body_to_old_version(run);
-    copy_shared_body(run);
+        convert_body_to_old_api_version(run);
+    copy_shared_body_for_compression(run);
     if (should_compress_on_pool(run))
         uv_queue_work(loop_get_uv_loop(run->call.loop), &run->compute, compress_response,
                       on_response_compressed);

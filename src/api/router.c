@@ -110,9 +110,10 @@ static struct route_node *find_or_add_parameter(struct route_node *n,
     return insert_parameter_node(n, resolver, has_prefix);
 }
 
-static struct route_node *find_or_add_segment(struct route_node *n, struct str segment,
-                                              const struct route *route,
-                                              const struct domain *const *domains, bool has_prefix)
+static struct route_node *find_or_add_segment_node(struct route_node *n, struct str segment,
+                                                   const struct route *route,
+                                                   const struct domain *const *domains,
+                                                   bool has_prefix)
 {
     if (segment.p[0] != '{') {
         struct route_node *c = find_literal_child(n, segment);
@@ -157,7 +158,7 @@ static void add_route(struct router *router, const struct route *r, uint16_t gro
         abort_on_bad_route(r, "the path is malformed");
     bool has_prefix = has_prefixed_parameter(&path, domains);
     for (size_t i = 0; i < path.count; i++)
-        n = find_or_add_segment(n, path.segments[i], r, domains, has_prefix);
+        n = find_or_add_segment_node(n, path.segments[i], r, domains, has_prefix);
     if (n->routes[r->method])
         abort_on_bad_route(r, "the route is declared twice");
     if (!r->handle || !r->name || !r->doc || !(r->auth || r->service))
@@ -220,7 +221,7 @@ static unsigned collect_node_methods(const struct route_node *n)
     return set;
 }
 
-static bool resolver_accepts_text(const struct path_resolver *r, struct str text)
+static bool text_has_resolver_prefix(const struct path_resolver *r, struct str text)
 {
     return !r->prefix || str_starts_with(text, str_of(r->prefix));
 }
@@ -228,10 +229,10 @@ static bool resolver_accepts_text(const struct path_resolver *r, struct str text
 /* Finds the node that matches the segments from `at` on and has a route for the method; literals
  * are tried before parameters. Stores parameters in ret, which may contain values of a branch that
  * failed; ret->allowed collects the methods of all matching nodes. */
-static const struct route_node *find_node_below(const struct route_node *n,
-                                                const struct path_segments *path, size_t at,
-                                                enum http_method method, size_t params,
-                                                struct route_match *ret)
+static const struct route_node *find_matching_node_below(const struct route_node *n,
+                                                         const struct path_segments *path,
+                                                         size_t at, enum http_method method,
+                                                         size_t params, struct route_match *ret)
 {
     if (at == path->count) {
         ret->count = params;
@@ -241,13 +242,13 @@ static const struct route_node *find_node_below(const struct route_node *n,
 
     const struct route_node *c = find_literal_child(n, path->segments[at]), *end = NULL;
     if (c)
-        end = find_node_below(c, path, at + 1, method, params, ret);
+        end = find_matching_node_below(c, path, at + 1, method, params, ret);
     for (c = n->parameters; c && !end && params < CALL_MAX_PARAMS; c = c->next) {
-        if (!resolver_accepts_text(c->resolver, path->segments[at]))
+        if (!text_has_resolver_prefix(c->resolver, path->segments[at]))
             continue;
         ret->resolvers[params] = c->resolver;
         ret->params[params] = path->segments[at];
-        end = find_node_below(c, path, at + 1, method, params + 1, ret);
+        end = find_matching_node_below(c, path, at + 1, method, params + 1, ret);
     }
     return end;
 }
@@ -273,15 +274,16 @@ static const struct route_node *find_route_node(const struct router *r,
                 ret->error = ERR_INVALID_API_VERSION;
         }
     }
-    return find_node_below(root, path, at, method == HTTP_HEAD ? HTTP_GET : method, 0, ret);
+    return find_matching_node_below(root, path, at, method == HTTP_HEAD ? HTTP_GET : method, 0,
+                                    ret);
 }
 
 /* Some clients send their own id in place of "@me". If a path below /users/{id} matches no route,
  * "@me" is tried instead of the id; checks.c then compares the id with the caller's. */
-static const struct route_node *find_route_node_or_me(const struct router *r,
-                                                      struct path_segments *path,
-                                                      enum http_method method,
-                                                      struct route_match *ret)
+static const struct route_node *find_route_node_with_me_fallback(const struct router *r,
+                                                                 struct path_segments *path,
+                                                                 enum http_method method,
+                                                                 struct route_match *ret)
 {
     const struct route_node *n = find_route_node(r, path, method, ret);
 
@@ -322,7 +324,7 @@ void router_match_request(const struct router *r, struct arena *arena, enum http
     ret->allowed = 0;
     ret->error = OK;
     if (split_path(target, &path) && unescape_segments(arena, &path))
-        n = find_route_node_or_me(r, &path, method, ret);
+        n = find_route_node_with_me_fallback(r, &path, method, ret);
     if (!ret->allowed) {
         ret->error = ERR_NOT_FOUND;
         return;
@@ -347,7 +349,7 @@ const struct route *router_find_route(const struct router *r, enum http_method m
     struct route_match m = { .error = OK };
     struct path_segments path;
     bool ok = split_path(target, &path) && (!arena || unescape_segments(arena, &path));
-    const struct route_node *n = ok ? find_route_node_or_me(r, &path, method, &m) : NULL;
+    const struct route_node *n = ok ? find_route_node_with_me_fallback(r, &path, method, &m) : NULL;
 
     arena_free(arena);
     return n ? n->routes[method == HTTP_HEAD ? HTTP_GET : method] : NULL;

@@ -69,7 +69,7 @@ static void on_revocation_acknowledged(struct loop_message *p)
 }
 
 /* Delays the response until every node has dropped the revoked credential. */
-static void wait_until_nodes_revoked(struct call_context *run)
+static void wait_until_nodes_apply_revocation(struct call_context *run)
 {
     run->revocation_wait = (struct cluster_position_wait){
         .position = run->work.position,
@@ -115,7 +115,7 @@ static void on_transaction_finished(struct work_item *w, enum err e)
              f; f = f->next)
             api_apply_revocation(call->api, f);
         if (!e && run->effects.revocations && run->work.position)
-            wait_until_nodes_revoked(run);
+            wait_until_nodes_apply_revocation(run);
         else
             on_handler_finished(run, e);
         return;
@@ -261,7 +261,7 @@ static void start_compute_stage(struct call_context *run)
 
 /* Accepts the body after the head was checked. The connection may close before the body has
  * arrived, without a callback, so the call must not own anything but its arena until then. */
-static void allow_body(struct call_context *run)
+static void accept_request_body(struct call_context *run)
 {
     struct call *call = &run->call;
     struct api *api = call->api;
@@ -323,7 +323,7 @@ static void start_decode_stage(struct call_context *run)
 
 /* Runs route->before_decode. Returns true if the call ended or continues in the KNOWN_BODY
  * stage. */
-static bool try_before_decode(struct call_context *run)
+static bool run_before_decode_hook(struct call_context *run)
 {
     struct call *call = &run->call;
     enum err e = call->route->before_decode ? call->route->before_decode(call) : OK;
@@ -353,10 +353,10 @@ static void start_next_stage(struct call_context *run, enum call_stage ended)
         }
     }
     if (run->admitting) {
-        allow_body(run);
+        accept_request_body(run);
         return;
     }
-    if (ended == STAGE_CREDENTIAL && try_before_decode(run))
+    if (ended == STAGE_CREDENTIAL && run_before_decode_hook(run))
         return;
     if (ended == STAGE_CREDENTIAL || ended == STAGE_KNOWN_BODY) {
         if (call_input_is_long(call)) {

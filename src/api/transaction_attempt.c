@@ -66,7 +66,7 @@ static void call_attempt_reset(struct call_context *run)
 
 /* Fails if the response, its headers or an arena allocation exceeded its limit. Called inside the
  * transaction, so that the transaction is rolled back. */
-static enum err check_response_fits(const struct call_context *run)
+static enum err check_response_within_limits(const struct call_context *run)
 {
     const struct call *call = &run->call;
     bool response_too_large = buf_is_full(&call->reply) || buf_is_full(&run->response.headers);
@@ -107,7 +107,7 @@ enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
         if (!e)
             e = call->read(call);
         if (!e)
-            e = check_response_fits(run);
+            e = check_response_within_limits(run);
         if (run->outdated)
             e = OK; /* not an error: the body is decoded next */
         break;
@@ -123,7 +123,7 @@ enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
         if (!e && run->effects.blobs)
             e = insert_call_file_rows(call);
         if (!e)
-            e = check_response_fits(run);
+            e = check_response_within_limits(run);
     }
     if (!e)
         e = run->effects.announce_error;
@@ -136,7 +136,7 @@ enum err call_attempt_run_stage(struct work_item *w, struct tx *tx)
     return e;
 }
 
-static void apply_address_ban(struct api *api, const struct revocation_record *f)
+static void apply_address_ban_change(struct api *api, const struct revocation_record *f)
 {
     const struct api_options *o = &api->options;
 
@@ -154,7 +154,7 @@ void api_apply_revocation(struct api *api, const struct revocation_record *f)
     const struct api_options *o = &api->options;
 
     if (f->addresses) {
-        apply_address_ban(api, f);
+        apply_address_ban_change(api, f);
         return;
     }
     uint64_t forgets = f->application ? auth_evict_application_tokens(o->auth, f->application)

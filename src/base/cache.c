@@ -14,13 +14,13 @@ static pthread_mutex_t kinds_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cache_kind *kinds;
 
 /* Only one thread at a time writes the statistics of a cache, so no atomic addition is needed. */
-static void cache_stat_add(_Atomic uint64_t *figure, uint64_t n)
+static void cache_counter_add(_Atomic uint64_t *figure, uint64_t n)
 {
     atomic_store_explicit(figure, atomic_load_explicit(figure, memory_order_relaxed) + n,
                           memory_order_relaxed);
 }
 
-static void cache_stats_add(struct cache_stats *to, const struct cache *c)
+static void cache_stats_add_to_sum(struct cache_stats *to, const struct cache *c)
 {
     to->hits += atomic_load_explicit(&c->stats.hits, memory_order_relaxed);
     to->misses += atomic_load_explicit(&c->stats.misses, memory_order_relaxed);
@@ -52,7 +52,7 @@ void cache_visit_kind_stats(void (*each)(const char *name, const struct cache_st
         struct cache_stats sum = k->closed;
 
         for (struct link *l = k->open.next; l != &k->open; l = l->next)
-            cache_stats_add(&sum, container_of(l, struct cache, in_kind));
+            cache_stats_add_to_sum(&sum, container_of(l, struct cache, in_kind));
         if (k->name)
             each(k->name, &sum, arg);
     }
@@ -63,8 +63,8 @@ void cache_remove(struct cache *c, struct cache_entry *e)
 {
     map_remove(&c->entries, e->hash);
     link_remove(&e->link);
-    cache_stat_add(&c->stats.entries, -UINT64_C(1));
-    cache_stat_add(&c->stats.bytes, -(uint64_t)e->bytes);
+    cache_counter_add(&c->stats.entries, -UINT64_C(1));
+    cache_counter_add(&c->stats.bytes, -(uint64_t)e->bytes);
 }
 
 static void cache_remove_and_free(struct cache *c, struct cache_entry *e)
@@ -88,7 +88,7 @@ void *cache_find(struct cache *c, uint64_t hash, const void *key)
     int64_t now = e && k->idle_ms ? clock_steady_ms() : 0;
 
     if (!e || cache_entry_is_idle(c, e, now) || (k->matches && !k->matches(e, key))) {
-        cache_stat_add(&c->stats.misses, 1);
+        cache_counter_add(&c->stats.misses, 1);
         return NULL;
     }
     e->used_at = now;
@@ -96,7 +96,7 @@ void *cache_find(struct cache *c, uint64_t hash, const void *key)
         link_remove(&e->link);
         links_append(&c->order, &e->link);
     }
-    cache_stat_add(&c->stats.hits, 1);
+    cache_counter_add(&c->stats.hits, 1);
     return e;
 }
 
@@ -119,15 +119,15 @@ void cache_put(struct cache *c, uint64_t hash, size_t bytes, struct cache_entry 
     *e = (struct cache_entry){ .hash = hash, .bytes = bytes, .used_at = now };
     map_put(&c->entries, hash, e);
     links_append(&c->order, &e->link);
-    cache_stat_add(&c->stats.entries, 1);
-    cache_stat_add(&c->stats.bytes, bytes);
+    cache_counter_add(&c->stats.entries, 1);
+    cache_counter_add(&c->stats.bytes, bytes);
     for (int idle = 0; c->entries.count > 1; idle++) {
         oldest = container_of(c->order.next, struct cache_entry, link);
         if (!cache_is_over_limit(c) &&
             (idle >= MAX_IDLE_EVICTIONS_PER_PUT || !cache_entry_is_idle(c, oldest, now)))
             return;
         cache_remove_and_free(c, oldest);
-        cache_stat_add(&c->stats.evictions, 1);
+        cache_counter_add(&c->stats.evictions, 1);
     }
 }
 
@@ -148,7 +148,7 @@ void cache_clear(struct cache *c)
     while (c->order.next && !links_are_empty(&c->order))
         cache_remove_and_free(c, container_of(c->order.next, struct cache_entry, link));
     pthread_mutex_lock(&kinds_lock);
-    cache_stats_add(&c->kind->closed, c);
+    cache_stats_add_to_sum(&c->kind->closed, c);
     link_remove(&c->in_kind);
     pthread_mutex_unlock(&kinds_lock);
     map_clear(&c->entries);

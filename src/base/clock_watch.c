@@ -16,7 +16,7 @@ static _Atomic uint64_t steps;
 static _Atomic int64_t ahead_ms;
 static _Atomic int64_t log_again_ms; /* next time at which a warning may be logged (steady clock) */
 
-static int64_t clock_behind_ms(void)
+static int64_t clock_lag_behind_newest_id_ms(void)
 {
     int64_t newest = atomic_load(&newest_ms), made = snowflake_newest_ms();
 
@@ -25,7 +25,7 @@ static int64_t clock_behind_ms(void)
 
 /* Computes wall clock minus steady clock; returns false if reading both took so long that the
  * difference is inexact. */
-static bool read_clock_difference(int64_t *ret)
+static bool read_wall_minus_steady_clock(int64_t *ret)
 {
     int64_t before = clock_steady_ms(), wall = clock_ms(), after = clock_steady_ms();
 
@@ -33,7 +33,7 @@ static bool read_clock_difference(int64_t *ret)
     return after - before < READ_WITHIN_MS;
 }
 
-static bool clock_log_is_due(void)
+static bool clock_warning_is_due(void)
 {
     int64_t now = clock_steady_ms();
 
@@ -43,7 +43,7 @@ static bool clock_log_is_due(void)
     return true;
 }
 
-static void log_clock_behind(int64_t ms)
+static void warn_clock_is_behind(int64_t ms)
 {
     log_warn("clock: the clock is %" PRId64 " s behind the newest message or account, so new "
              "messages are listed before older ones; set the clock of this machine (timedatectl) "
@@ -60,10 +60,10 @@ void clock_watch_start(snowflake newest)
     log_again_ms = 0;
     int64_t apart;
 
-    read_clock_difference(&apart);
+    read_wall_minus_steady_clock(&apart);
     ahead_ms = apart;
     if (behind > CLOCK_BEHIND_MS)
-        log_clock_behind(behind);
+        warn_clock_is_behind(behind);
     else if (behind >= 0 && newest)
         snowflake_continue_after(newest);
 }
@@ -72,25 +72,25 @@ void clock_watch_check(void)
 {
     int64_t now, moved;
 
-    if (!read_clock_difference(&now))
+    if (!read_wall_minus_steady_clock(&now))
         return;
     moved = now - ahead_ms;
     ahead_ms = now;
     if (llabs(moved) <= STEP_MS)
         return;
     atomic_fetch_add(&steps, 1);
-    if (!clock_log_is_due())
+    if (!clock_warning_is_due())
         return;
     log_warn("clock: the clock of this machine was stepped %s by %" PRId64 " s; let one NTP "
              "service (chrony, systemd-timesyncd) set it, which corrects it slowly",
              moved < 0 ? "back" : "forward", (int64_t)llabs(moved) / 1000);
-    if (clock_behind_ms() > CLOCK_BEHIND_MS)
-        log_clock_behind(clock_behind_ms());
+    if (clock_lag_behind_newest_id_ms() > CLOCK_BEHIND_MS)
+        warn_clock_is_behind(clock_lag_behind_newest_id_ms());
 }
 
 struct clock_health clock_watch_get_health(void)
 {
-    int64_t behind = clock_behind_ms();
+    int64_t behind = clock_lag_behind_newest_id_ms();
 
     return (struct clock_health){ .behind_ms = behind > 0 ? behind : 0,
                                   .steps = atomic_load(&steps) };
@@ -98,7 +98,7 @@ struct clock_health clock_watch_get_health(void)
 
 const char *clock_watch_warning(void)
 {
-    return clock_behind_ms() > CLOCK_BEHIND_MS
+    return clock_lag_behind_newest_id_ms() > CLOCK_BEHIND_MS
                ? "The clock of the server is behind its newest message or account: new messages "
                  "are listed before older ones. Set the clock and restart."
                : NULL;

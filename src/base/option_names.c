@@ -57,7 +57,7 @@ const char *option_find_most_similar(const struct option_row *const *lists, stru
 }
 
 /* Converts a variable to an option name: "TLS_KEY" to "tls-key". */
-static struct str option_name_from_variable(struct arena *arena, struct str variable)
+static struct str option_name_from_environment(struct arena *arena, struct str variable)
 {
     char *name = str_dup_cstring(arena, variable);
 
@@ -66,7 +66,7 @@ static struct str option_name_from_variable(struct arena *arena, struct str vari
     return str_slice(name, variable.n);
 }
 
-static bool is_option_name(const struct option_row *const *lists, struct str name)
+static bool is_known_option_name(const struct option_row *const *lists, struct str name)
 {
     for (; *lists; lists++)
         for (const struct option_row *row = *lists; row->name; row++)
@@ -76,7 +76,7 @@ static bool is_option_name(const struct option_row *const *lists, struct str nam
 }
 
 /* A pattern is a name, or a prefix followed by a star. */
-static bool matches_any_pattern(const char *const *patterns, struct str name)
+static bool name_matches_any_pattern(const char *const *patterns, struct str name)
 {
     for (; patterns && *patterns; patterns++) {
         struct str pattern = str_of(*patterns);
@@ -118,8 +118,8 @@ bool options_check_environment(const struct option_row *const *lists, const char
             continue;
         variable = str_skip_bytes(variable, begins.n);
         variable = str_cut(&variable, '=');
-        struct str name = option_name_from_variable(arena, variable);
-        if (is_option_name(lists, name) || matches_any_pattern(others, variable))
+        struct str name = option_name_from_environment(arena, variable);
+        if (is_known_option_name(lists, name) || name_matches_any_pattern(others, variable))
             continue;
         *ret_problem = format_unknown_variable_error(lists, prefix, arena, variable, name);
         return false;

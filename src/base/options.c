@@ -26,7 +26,7 @@ static void report_option_error(struct options_reader *r, struct str sentence)
         r->problem = sentence.p;
 }
 
-static const struct option_row *option_find(const struct option_row *rows, struct str name)
+static const struct option_row *find_option_row(const struct option_row *rows, struct str name)
 {
     for (; rows->name; rows++)
         if (str_is(name, rows->name))
@@ -44,7 +44,7 @@ static bool is_allowed_choice(const char *choices, struct str value)
     return false;
 }
 
-static bool parse_switch(struct str s, bool *ret)
+static bool parse_on_or_off(struct str s, bool *ret)
 {
     *ret = str_is(s, "on") || str_is(s, "true") || str_is(s, "yes") || str_is(s, "1");
     return *ret || str_is(s, "off") || str_is(s, "false") || str_is(s, "no") || str_is(s, "0");
@@ -52,8 +52,8 @@ static bool parse_switch(struct str s, bool *ret)
 
 /* Stores one value or reports why it is invalid. `from` is what the operator wrote: "--loops",
  * "GUILDHALL_LOOPS", "guildhall.conf: loops". */
-static void option_set(struct options_reader *r, const struct option_row *row, const char *from,
-                       const char *value)
+static void store_option_value(struct options_reader *r, const struct option_row *row,
+                               const char *from, const char *value)
 {
     void *slot = r->target + row->offset;
     struct str text = str_trim(str_of(value));
@@ -74,8 +74,8 @@ static void option_set(struct options_reader *r, const struct option_row *row, c
             *(const char **)slot = str_dup_cstring(r->arena, text);
         else if (is_allowed_choice(row->choices, STR("on")) &&
                  is_allowed_choice(row->choices, STR("off")) &&
-                 parse_switch(text,
-                              &on)) /* some choice options were switches in earlier versions */
+                 parse_on_or_off(text,
+                                 &on)) /* some choice options were switches in earlier versions */
             *(const char **)slot = on ? "on" : "off";
         else
             report_option_error(r, str_printf(r->arena, "%s must be one of %s, not '%s'", from,
@@ -90,7 +90,7 @@ static void option_set(struct options_reader *r, const struct option_row *row, c
                               (long long)row->min, (long long)row->max, value));
         break;
     case OPTION_SWITCH:
-        if (parse_switch(text, &on))
+        if (parse_on_or_off(text, &on))
             *(bool *)slot = on;
         else
             report_option_error(
@@ -123,11 +123,11 @@ bool option_values_are_equal(const struct option_row *row, const void *a, const 
 static int on_ini_entry(void *user, const char *section, const char *name, const char *value)
 {
     struct options_reader *r = user;
-    const struct option_row *row = option_find(r->rows, str_of(name));
+    const struct option_row *row = find_option_row(r->rows, str_of(name));
 
     (void)section; /* sections of the INI file have no meaning */
     if (row)
-        option_set(r, row, name, value);
+        store_option_value(r, row, name, value);
     else
         report_option_error(r, str_printf(r->arena, "there is no option '%s'", name));
     return r->problem == NULL;
@@ -183,7 +183,7 @@ static void read_environment_variables(struct options_reader *r, const char *pre
         const char *value = getenv(variable);
 
         if (value)
-            option_set(r, row, variable, value);
+            store_option_value(r, row, variable, value);
     }
 }
 
@@ -199,31 +199,31 @@ static void report_unknown_option(struct options_reader *r, struct str name)
 }
 
 /* Parses one flag at *argv; returns the number of arguments it used. */
-static int parse_flag(struct options_reader *r, char **argv)
+static int parse_command_line_flag(struct options_reader *r, char **argv)
 {
     struct str rest = str_of(argv[0] + 2);
     bool joined = memchr(rest.p, '=', rest.n) != NULL;
     struct str name = str_cut(&rest, '=');
-    const struct option_row *row = option_find(r->rows, name);
+    const struct option_row *row = find_option_row(r->rows, name);
 
     if (!row) {
         report_unknown_option(r, name);
         return 1;
     }
     if (joined) {
-        option_set(r, row, argv[0], rest.p);
+        store_option_value(r, row, argv[0], rest.p);
         return 1;
     }
     bool has_value = argv[1] && strncmp(argv[1], "--", 2) != 0;
     bool on;
     bool is_value = has_value && r->no_arguments;
     bool alone = row->kind == OPTION_SWITCH
-                     ? !is_value && !(has_value && parse_switch(str_of(argv[1]), &on))
+                     ? !is_value && !(has_value && parse_on_or_off(str_of(argv[1]), &on))
                      : row->kind == OPTION_CHOICE && is_allowed_choice(row->choices, STR("on")) &&
                            !is_value &&
                            !(has_value && is_allowed_choice(row->choices, str_of(argv[1])));
     if (alone) {
-        option_set(r, row, argv[0], "on");
+        store_option_value(r, row, argv[0], "on");
         return 1;
     }
     if (!has_value) {
@@ -231,15 +231,15 @@ static int parse_flag(struct options_reader *r, char **argv)
                                           row->value ? row->value : "…"));
         return 1;
     }
-    option_set(r, row, argv[0], argv[1]);
+    store_option_value(r, row, argv[0], argv[1]);
     return 2;
 }
 
-static void parse_flags(struct options_reader *r, char **argv, char **rest)
+static void parse_command_line_flags(struct options_reader *r, char **argv, char **rest)
 {
     while (*argv && !r->problem) {
         if (strncmp(*argv, "--", 2) == 0)
-            argv += parse_flag(r, argv);
+            argv += parse_command_line_flag(r, argv);
         else
             *rest++ = *argv++;
     }
@@ -256,7 +256,7 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
 
     for (const struct option_row *row = rows; row->name; row++)
         if (row->fallback)
-            option_set(&r, row, row->name, row->fallback);
+            store_option_value(&r, row, row->name, row->fallback);
     if (source->file)
         read_ini_file(&r, source->file);
     if (source->file && !r.problem)
@@ -264,7 +264,7 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
     if (!r.problem)
         read_environment_variables(&r, source->prefix);
     if (!r.problem)
-        parse_flags(&r, argv, rest);
+        parse_command_line_flags(&r, argv, rest);
     *ret_problem = r.problem;
     return r.problem == NULL;
 }

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-static uint32_t byte_at(struct str b, size_t i)
+static uint32_t byte_at_or_zero(struct str b, size_t i)
 {
     return i < b.n ? (unsigned char)b.p[i] : 0;
 }
 
 static uint32_t read_big_endian_16(struct str b, size_t i)
 {
-    return byte_at(b, i) << 8 | byte_at(b, i + 1);
+    return byte_at_or_zero(b, i) << 8 | byte_at_or_zero(b, i + 1);
 }
 
 static uint32_t read_big_endian_32(struct str b, size_t i)
@@ -20,12 +20,12 @@ static uint32_t read_big_endian_32(struct str b, size_t i)
 
 static uint32_t read_little_endian_16(struct str b, size_t i)
 {
-    return byte_at(b, i) | byte_at(b, i + 1) << 8;
+    return byte_at_or_zero(b, i) | byte_at_or_zero(b, i + 1) << 8;
 }
 
 static uint32_t read_little_endian_24(struct str b, size_t i)
 {
-    return read_little_endian_16(b, i) | byte_at(b, i + 2) << 16;
+    return read_little_endian_16(b, i) | byte_at_or_zero(b, i + 2) << 16;
 }
 
 static void read_png_size(struct str b, struct picture_info *m)
@@ -45,8 +45,8 @@ static void read_jpeg_size(struct str b, struct picture_info *m)
 {
     size_t at = 2;
 
-    while (at + 9 < b.n && byte_at(b, at) == 0xff) {
-        uint32_t marker = byte_at(b, at + 1);
+    while (at + 9 < b.n && byte_at_or_zero(b, at) == 0xff) {
+        uint32_t marker = byte_at_or_zero(b, at + 1);
         bool frame =
             marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
 
@@ -67,7 +67,7 @@ static void read_webp_size(struct str b, struct picture_info *m)
         m->width = read_little_endian_16(b, 26) & 0x3fff;
         m->height = read_little_endian_16(b, 28) & 0x3fff;
     } else if (str_is(kind, "VP8L")) {
-        uint32_t bits = read_little_endian_24(b, 21) | byte_at(b, 24) << 24;
+        uint32_t bits = read_little_endian_24(b, 21) | byte_at_or_zero(b, 24) << 24;
 
         m->width = (bits & 0x3fff) + 1;
         m->height = (bits >> 14 & 0x3fff) + 1;
@@ -118,24 +118,25 @@ static size_t gif_color_table_bytes(uint32_t packed)
 }
 
 /* Skips length-prefixed blocks; returns the offset after the empty block that ends them. */
-static size_t gif_skip_blocks(struct str b, size_t at)
+static size_t gif_skip_sub_blocks(struct str b, size_t at)
 {
-    while (byte_at(b, at))
-        at += 1 + byte_at(b, at);
+    while (byte_at_or_zero(b, at))
+        at += 1 + byte_at_or_zero(b, at);
     return at + 1;
 }
 
 static bool gif_is_animated(struct str b)
 {
-    size_t at = 13 + gif_color_table_bytes(byte_at(b, 10));
+    size_t at = 13 + gif_color_table_bytes(byte_at_or_zero(b, 10));
     int pictures = 0;
 
     while (at < b.n && pictures < 2) {
-        if (byte_at(b, at) == 0x21) {
-            at = gif_skip_blocks(b, at + 2);
-        } else if (byte_at(b, at) == 0x2c) {
+        if (byte_at_or_zero(b, at) == 0x21) {
+            at = gif_skip_sub_blocks(b, at + 2);
+        } else if (byte_at_or_zero(b, at) == 0x2c) {
             pictures++;
-            at = gif_skip_blocks(b, at + 11 + gif_color_table_bytes(byte_at(b, at + 9)));
+            at =
+                gif_skip_sub_blocks(b, at + 11 + gif_color_table_bytes(byte_at_or_zero(b, at + 9)));
         } else {
             break;
         }
@@ -161,16 +162,17 @@ static void add_duration_saturated(uint64_t *sum, uint64_t ms)
 
 static uint64_t gif_duration_ms(struct str b)
 {
-    size_t at = 13 + gif_color_table_bytes(byte_at(b, 10));
+    size_t at = 13 + gif_color_table_bytes(byte_at_or_zero(b, 10));
     uint64_t sum = 0;
 
     while (at < b.n) {
-        if (byte_at(b, at) == 0x21) {
-            if (byte_at(b, at + 1) == 0xf9 && byte_at(b, at + 2) == 4)
+        if (byte_at_or_zero(b, at) == 0x21) {
+            if (byte_at_or_zero(b, at + 1) == 0xf9 && byte_at_or_zero(b, at + 2) == 4)
                 add_duration_saturated(&sum, (uint64_t)read_little_endian_16(b, at + 4) * 10);
-            at = gif_skip_blocks(b, at + 2);
-        } else if (byte_at(b, at) == 0x2c) {
-            at = gif_skip_blocks(b, at + 11 + gif_color_table_bytes(byte_at(b, at + 9)));
+            at = gif_skip_sub_blocks(b, at + 2);
+        } else if (byte_at_or_zero(b, at) == 0x2c) {
+            at =
+                gif_skip_sub_blocks(b, at + 11 + gif_color_table_bytes(byte_at_or_zero(b, at + 9)));
         } else {
             break;
         }

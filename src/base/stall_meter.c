@@ -32,7 +32,7 @@ static int64_t stall_clock_ns(void)
     return report_over ? clock_thread_cpu_ns() : clock_monotonic_ns();
 }
 
-static struct stall_record *stall_record_find(const char *kind, const char *part)
+static struct stall_record *stall_record_find_or_add(const char *kind, const char *part)
 {
     for (size_t i = 0; i < records.count; i++) {
         struct stall_record *r = &records.list[i];
@@ -49,7 +49,7 @@ static struct stall_record *stall_record_find(const char *kind, const char *part
 static void stall_record_update(const char *kind, const char *part, int64_t ns, bool over)
 {
     pthread_mutex_lock(&records.lock);
-    struct stall_record *r = stall_record_find(kind, part);
+    struct stall_record *r = stall_record_find_or_add(kind, part);
 
     if (r && ns > r->longest_ns)
         r->longest_ns = ns;

@@ -1,7 +1,7 @@
 /* clock_check.c - decides whether the clock of this node is wrong. */
 #include "cluster/clock_check.h"
 
-static bool clocks_are_near(int64_t a, int64_t b)
+static bool clock_offsets_are_near(int64_t a, int64_t b)
 {
     return a - b <= CLOCK_OFFSET_MAX_MS && b - a <= CLOCK_OFFSET_MAX_MS;
 }
@@ -10,10 +10,10 @@ bool node_clock_is_right(int64_t offset_ms, const int64_t *others, size_t count)
 {
     size_t same = 1, all = count + 2; /* counts the clocks of this node and of the database, too */
 
-    if (clocks_are_near(offset_ms, 0))
+    if (clock_offsets_are_near(offset_ms, 0))
         return true;
     for (size_t i = 0; i < count; i++)
-        same += clocks_are_near(offset_ms, others[i]);
+        same += clock_offsets_are_near(offset_ms, others[i]);
     return same * 2 > all;
 }
 

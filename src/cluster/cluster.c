@@ -77,7 +77,7 @@ static void offer_local_log_entry(struct cluster *c, const struct work_item *w,
 }
 
 /* Called for an aborted position, so that later log entries need not wait until the log is read. */
-static void on_position_aborted(void *arg, int64_t position)
+static void on_log_position_aborted(void *arg, int64_t position)
 {
     struct cluster *c = arg;
 
@@ -139,7 +139,7 @@ int64_t cluster_delivered_position(const struct cluster *c)
     return log_sequencer_next_position(c->sequencer) - 1;
 }
 
-static enum err read_next_position(struct tx *tx, void *arg)
+static enum err read_next_log_position(struct tx *tx, void *arg)
 {
     int64_t *next = arg;
     struct rows r;
@@ -153,12 +153,12 @@ static enum err read_next_position(struct tx *tx, void *arg)
 
 /* Finds the next position of the event log, and waits until all transactions with earlier positions
  * have ended, so that every later read of the database sees their writes. */
-static enum err find_log_start(struct cluster *c, int64_t *ret)
+static enum err find_log_position_to_start(struct cluster *c, int64_t *ret)
 {
     struct str bound;
     bool ended = false;
     int64_t since = clock_monotonic_ns();
-    enum err e = cluster_run_transaction(c, STORE_READ, read_next_position, ret);
+    enum err e = cluster_run_transaction(c, STORE_READ, read_next_log_position, ret);
 
     if (!e)
         e = read_new_transaction_id(c, c->arena, &bound);
@@ -174,7 +174,7 @@ static enum err find_log_start(struct cluster *c, int64_t *ret)
     return e;
 }
 
-static enum err read_log_end(struct tx *tx, void *arg)
+static enum err read_position_after_log_end(struct tx *tx, void *arg)
 {
     int64_t *next = arg;
     int64_t n = 0;
@@ -189,7 +189,7 @@ static enum err join_as_single_node(struct cluster *c, int64_t *ret)
 {
     c->identity = 1 + randombytes_uniform(UINT32_MAX - 1);
     atomic_store(&c->count.nodes, 1);
-    return store_run(c->options.store, STORE_READ, c->arena, read_log_end, ret);
+    return store_run(c->options.store, STORE_READ, c->arena, read_position_after_log_end, ret);
 }
 
 static enum err join_cluster(struct cluster *c, int64_t *ret)
@@ -199,11 +199,11 @@ static enum err join_cluster(struct cluster *c, int64_t *ret)
     c->side = store_connection_new(c->options.store);
     enum err e = node_register(c);
     if (!e)
-        e = find_log_start(c, ret);
+        e = find_log_position_to_start(c, ret);
     return e ? e : cluster_nats_open(c);
 }
 
-static void init_wakeup(struct cluster *c)
+static void init_wakeup_condition(struct cluster *c)
 {
     pthread_condattr_t attr;
 
@@ -223,7 +223,7 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     c->arena = arena_new();
     c->gap_check.arena = arena_new();
     links_init(&c->waits);
-    init_wakeup(c);
+    init_wakeup_condition(c);
     enum err e = options->alone ? join_as_single_node(c, &next) : join_cluster(c, &next);
     if (e) {
         log_error("cluster: cannot register this server as node %u in the database", c->node);
@@ -234,7 +234,7 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     c->sequencer = log_sequencer_new(&sink, next);
     if (!options->alone)
         log_sequencer_record_delivered(c->sequencer);
-    store_on_log_position_aborted(options->store, on_position_aborted, c);
+    store_on_log_position_aborted(options->store, on_log_position_aborted, c);
     *ret = c;
     return OK;
 }

@@ -16,14 +16,14 @@
 enum { REJECTED_LOG_INTERVAL_MS = 60 * 1000 }; /* minimum interval of log lines */
 
 /* A message with a topic has the number INT64_MAX - topic instead of a log position. */
-static bool position_is_topic(int64_t position)
+static bool position_encodes_topic(int64_t position)
 {
     return position > INT64_MAX - CLUSTER_TOPICS;
 }
 
 static const char *nats_subject_for_position(const struct cluster_nats *w, int64_t position)
 {
-    return position_is_topic(position) ? w->to_all : position ? w->log : w->brief;
+    return position_encodes_topic(position) ? w->to_all : position ? w->log : w->brief;
 }
 
 void cluster_nats_send(struct cluster *c, int64_t position, struct str bytes)
@@ -34,7 +34,7 @@ void cluster_nats_send(struct cluster *c, int64_t position, struct str bytes)
     if (!atomic_load(&w->connected))
         return;
     if (!nats_accepts_size(w->nats, CIPHER_OVERHEAD + bytes.n)) {
-        if (!position || position_is_topic(position))
+        if (!position || position_encodes_topic(position))
             return;
         bytes = STR(""); /* too large for NATS: publish only the position; nodes read the log */
     }
@@ -103,7 +103,7 @@ static void handle_transient_events(struct cluster *c, struct str bytes)
 }
 
 /* Logs why a message was rejected. Called on the NATS thread only. */
-static void log_rejected_message(struct cluster_nats *w, enum cipher_result why)
+static void warn_of_rejected_message(struct cluster_nats *w, enum cipher_result why)
 {
     static const char *const reasons[] = {
         [CIPHER_FORGED] = "was not encrypted with this cluster's key, or was changed",
@@ -128,15 +128,16 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
     enum cipher_result v =
         cipher_decrypt(&w->cipher, subject, payload, &w->plain, &position, &bytes);
 
-    if (v == CIPHER_GOOD && !(str_is(subject, nats_subject_for_position(w, position)) ||
-                              (position_is_topic(position) && str_is(subject, w->to_this_node))))
+    if (v == CIPHER_GOOD &&
+        !(str_is(subject, nats_subject_for_position(w, position)) ||
+          (position_encodes_topic(position) && str_is(subject, w->to_this_node))))
         v = CIPHER_FORGED;
     if (v != CIPHER_GOOD) {
-        log_rejected_message(w, v);
+        warn_of_rejected_message(w, v);
         return;
     }
     atomic_fetch_add(&c->nats.received, 1);
-    if (position_is_topic(position))
+    if (position_encodes_topic(position))
         c->options.message(c->options.arg, (enum cluster_topic)(INT64_MAX - position), bytes);
     else if (position)
         handle_nats_log_entry(c, position, bytes);

@@ -21,7 +21,7 @@ void cluster_await_position(struct cluster *c, struct cluster_position_wait *w)
     pthread_mutex_unlock(&c->lock);
 }
 
-static bool has_waiting_replies(struct cluster *c)
+static bool has_position_waits(struct cluster *c)
 {
     pthread_mutex_lock(&c->lock);
     bool some = !links_are_empty(&c->waits);
@@ -29,7 +29,7 @@ static bool has_waiting_replies(struct cluster *c)
     return some;
 }
 
-static bool wait_is_over(const struct cluster_position_wait *w, int64_t least, int64_t now)
+static bool position_wait_is_over(const struct cluster_position_wait *w, int64_t least, int64_t now)
 {
     return w->position <= least || now - w->since > ms_to_ns(CREDENTIALS_FRESH_MS);
 }
@@ -38,7 +38,7 @@ bool cluster_waits_finish(struct cluster *c)
 {
     int64_t least = 0;
 
-    if (!has_waiting_replies(c))
+    if (!has_position_waits(c))
         return false;
     if (read_least_node_position(c, &least))
         least = 0;
@@ -48,7 +48,7 @@ bool cluster_waits_finish(struct cluster *c)
         struct cluster_position_wait *w = container_of(at, struct cluster_position_wait, link);
 
         next = at->next;
-        if (!wait_is_over(w, least, now))
+        if (!position_wait_is_over(w, least, now))
             continue;
         link_remove(at);
         loop_post(w->loop, &w->post);

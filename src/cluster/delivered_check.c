@@ -20,8 +20,7 @@ static const char SELECT_DELIVERED[] =
     "select position, body from log where position between $1 and $2";
 
 /* Marks the delivered entry that this row of the log contains. */
-static void mark_delivered_log_entry(struct delivered_check *h, const struct rows *r,
-                                     bool *retained)
+static void mark_entry_found_in_log(struct delivered_check *h, const struct rows *r, bool *retained)
 {
     for (size_t i = 0; i < h->count; i++)
         if (h->delivered[i].position == row_int(r, 0))
@@ -30,7 +29,7 @@ static void mark_delivered_log_entry(struct delivered_check *h, const struct row
 
 /* Compares delivered entries with the log. Positions before the first row of the log are ignored,
  * because old partitions are dropped. */
-static enum err read_delivered_log_entries(struct tx *tx, void *arg)
+static enum err compare_delivered_entries_with_log(struct tx *tx, void *arg)
 {
     struct delivered_check *h = arg;
     bool retained[DELIVERED_ENTRIES_RECORDED] = { false }, found;
@@ -46,7 +45,7 @@ static enum err read_delivered_log_entries(struct tx *tx, void *arg)
     if (e)
         return e;
     while (rows_next(&r))
-        mark_delivered_log_entry(h, &r, retained);
+        mark_entry_found_in_log(h, &r, retained);
     for (size_t i = 0; i < h->count && !h->gone; i++)
         if (!retained[i] && h->delivered[i].position >= first)
             h->gone = h->delivered[i].position;
@@ -74,7 +73,8 @@ enum err check_delivered_log_entries(struct cluster *c)
         return OK;
     h.count = log_sequencer_list_delivered(c->sequencer, h.delivered);
     enum err e =
-        h.count ? cluster_run_transaction(c, STORE_READ, read_delivered_log_entries, &h) : OK;
+        h.count ? cluster_run_transaction(c, STORE_READ, compare_delivered_entries_with_log, &h)
+                : OK;
     if (!e && h.count && h.gone) {
         log_error("cluster: the database lost the committed event %lld, as after a failover to a "
                   "standby without the last commits or a restored backup; this server stops, and "

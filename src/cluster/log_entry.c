@@ -44,7 +44,7 @@ static void append_id_list(struct buf *b, const snowflake *ids, size_t count)
         serial_put_u64(b, ids[i]);
 }
 
-static void put_audience(struct buf *b, const struct audience *to)
+static void append_audience(struct buf *b, const struct audience *to)
 {
     const uint64_t numbers[] = { to->kind,           to->id,         to->channel_id,
                                  to->parent_id,      to->starter_id, (uint64_t)to->thread_type,
@@ -55,12 +55,12 @@ static void put_audience(struct buf *b, const struct audience *to)
     append_id_list(b, to->user_ids, to->user_count);
 }
 
-static void put_announcement(struct buf *b, const struct emitted_event *a)
+static void append_emitted_event(struct buf *b, const struct emitted_event *a)
 {
     struct str name = str_of(event_name(a->event));
 
     serial_put_bytes(b, name);
-    put_audience(b, &a->to);
+    append_audience(b, &a->to);
     append_id_list(b, a->member_ids.items, a->member_ids.count);
     serial_put_u64(b, a->guild_id);
     serial_put_bytes(
@@ -70,7 +70,7 @@ static void put_announcement(struct buf *b, const struct emitted_event *a)
 
 /* Encodes an address range: the halves of the address are stored in the fields of the ids, the
  * prefix length in the field of the session. */
-static void put_address_range(struct buf *b, const struct revocation_record *f)
+static void append_address_range(struct buf *b, const struct revocation_record *f)
 {
     uint64_t halves[2] = { 0 };
     unsigned char bits[sizeof f->session] = { (unsigned char)f->network.bits };
@@ -85,10 +85,10 @@ static void put_address_range(struct buf *b, const struct revocation_record *f)
     buf_add(b, bits, sizeof bits);
 }
 
-static void put_revocation(struct buf *b, const struct revocation_record *f)
+static void append_revocation(struct buf *b, const struct revocation_record *f)
 {
     if (f->addresses) {
-        put_address_range(b, f);
+        append_address_range(b, f);
         return;
     }
     serial_put_u64(b, f->account);
@@ -98,7 +98,7 @@ static void put_revocation(struct buf *b, const struct revocation_record *f)
     buf_add(b, f->session, sizeof f->session);
 }
 
-static void put_move(struct buf *b, const struct session_move *m)
+static void append_session_move(struct buf *b, const struct session_move *m)
 {
     serial_put_u64(b, m->kind);
     serial_put_u64(b, m->from);
@@ -107,7 +107,7 @@ static void put_move(struct buf *b, const struct session_move *m)
     serial_put_bytes(b, str_of(m->id));
 }
 
-static uint64_t voice_client_bits(const struct relay_voice_state *v)
+static uint64_t encode_voice_client_bits(const struct relay_voice_state *v)
 {
     uint64_t bits = 0;
 
@@ -120,7 +120,7 @@ static uint64_t voice_client_bits(const struct relay_voice_state *v)
     return bits;
 }
 
-static void put_voice(struct buf *b, const struct relay_voice_state *v)
+static void append_voice_change(struct buf *b, const struct relay_voice_state *v)
 {
     const uint64_t numbers[] = { v->guild_id, v->user_id, v->channel_id, v->room_id, v->claim };
 
@@ -129,7 +129,7 @@ static void put_voice(struct buf *b, const struct relay_voice_state *v)
     serial_put_u64(
         b, (v->may_send_audio ? VOICE_SPEAKS : 0) | (v->may_receive_audio ? VOICE_RECEIVES : 0) |
                (v->may_send_video ? VOICE_FILMS : 0) | (v->priority ? VOICE_PRIORITY : 0) |
-               (v->stage ? VOICE_STAGE : 0) | voice_client_bits(v));
+               (v->stage ? VOICE_STAGE : 0) | encode_voice_client_bits(v));
     buf_add(b, v->salt, sizeof v->salt);
 }
 
@@ -152,13 +152,13 @@ struct str log_entry_encode(const struct log_entry *f, struct arena *arena)
     serial_put_u64(&b, f->move != NULL);
     serial_put_u64(&b, voices);
     for (const struct revocation_record *o = f->revocations; o; o = o->next)
-        put_revocation(&b, o);
+        append_revocation(&b, o);
     for (const struct emitted_event *a = f->announced; a; a = a->next)
-        put_announcement(&b, a);
+        append_emitted_event(&b, a);
     if (f->move)
-        put_move(&b, f->move);
+        append_session_move(&b, f->move);
     for (const struct voice_state_change *v = f->voices; v; v = v->next)
-        put_voice(&b, &v->state);
+        append_voice_change(&b, &v->state);
     return buf_move_to_arena(&b, arena);
 }
 
@@ -199,7 +199,8 @@ static struct audience decode_audience(struct log_entry_decoder *r)
 }
 
 /* Copies the routing fields, because the encoded bytes are not aligned for a struct. */
-static const struct event_routing *decode_routing(struct log_entry_decoder *r, enum event event)
+static const struct event_routing *decode_event_routing(struct log_entry_decoder *r,
+                                                        enum event event)
 {
     struct str bytes = serial_get_bytes(&r->in);
 
@@ -214,7 +215,7 @@ static const struct event_routing *decode_routing(struct log_entry_decoder *r, e
 }
 
 /* Decodes an event. The result has EVENT_NONE if only a newer program version knows the event. */
-static struct emitted_event *decode_event(struct log_entry_decoder *r)
+static struct emitted_event *decode_emitted_event(struct log_entry_decoder *r)
 {
     struct emitted_event *a = arena_alloc(r->arena, sizeof *a);
 
@@ -222,7 +223,7 @@ static struct emitted_event *decode_event(struct log_entry_decoder *r)
     a->to = decode_audience(r);
     a->member_ids = decode_id_list(r);
     a->guild_id = serial_get_u64(&r->in);
-    a->routing = decode_routing(r, a->event);
+    a->routing = decode_event_routing(r, a->event);
     a->payload = serial_get_bytes(&r->in);
     return a;
 }
@@ -322,7 +323,7 @@ bool log_entry_decode(struct str bytes, struct arena *arena, struct log_entry *r
         *f = decode_revocation(&r);
     struct emitted_event **a = &ret->announced;
     for (; announced && !r.in.bad; announced--) {
-        struct emitted_event *one = decode_event(&r);
+        struct emitted_event *one = decode_emitted_event(&r);
 
         if (one->event == EVENT_NONE)
             continue;

@@ -53,7 +53,7 @@ struct page_read {
 static const char SELECT_LOG_PAGE[] =
     "select position, body from log where position >= $1 order by position limit $2";
 
-static enum err read_log_page(struct tx *tx, void *arg)
+static enum err read_page_of_log_rows(struct tx *tx, void *arg)
 {
     struct page_read *p = arg;
     struct rows r;
@@ -79,7 +79,7 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
         !test_fault_is_enabled(TEST_FAULT_NO_LOG_FOLLOWER) || !atomic_load(&c->nats.connected);
 
     arena_reset(c->arena);
-    enum err e = reads ? cluster_run_transaction(c, STORE_READ, read_log_page, &p) : OK;
+    enum err e = reads ? cluster_run_transaction(c, STORE_READ, read_page_of_log_rows, &p) : OK;
     *ret_last = p.last;
     *ret_more = p.count == LOG_PAGE_ROWS;
     atomic_fetch_add(&c->count.frames_read, p.count);
@@ -88,7 +88,7 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
 
 /* The result of a query contains all revocations that committed before the query was sent. Once
  * they are applied, all cached credentials were valid at that time. */
-static void record_log_is_read(struct cluster *c, int64_t asked, int64_t last)
+static void record_time_of_log_read(struct cluster *c, int64_t asked, int64_t last)
 {
     if (last && log_sequencer_next_position(c->sequencer) <= last)
         return;
@@ -110,7 +110,7 @@ static enum err read_log_to_end(struct cluster *c)
         if (last)
             c->follow.busy_until = asked + ms_to_ns(BUSY_AFTER_FRAME_MS);
         if (!more)
-            record_log_is_read(c, asked, last);
+            record_time_of_log_read(c, asked, last);
         /* If the page begins after a gap, nothing was delivered: do not read the next page. */
         more = more && log_sequencer_next_position(c->sequencer) > last;
     }
@@ -162,7 +162,7 @@ static struct timespec timespec_from_ns(int64_t ns)
 
 /* Sleeps until the time `until`, or until log_follower_wake. Returns whether log_follower_wake was
  * called. */
-static bool sleep_until_or_woken(struct cluster *c, int64_t until)
+static bool sleep_until_time_or_woken(struct cluster *c, int64_t until)
 {
     pthread_mutex_lock(&c->lock);
     while (!c->wake_now && !c->ending) {
@@ -240,6 +240,6 @@ void *log_follower_thread(void *arg)
     bool hurried = true;
 
     while (!cluster_is_ending(c))
-        hurried = sleep_until_or_woken(c, log_follower_run_once(c, hurried));
+        hurried = sleep_until_time_or_woken(c, log_follower_run_once(c, hurried));
     return NULL;
 }

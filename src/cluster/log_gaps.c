@@ -30,7 +30,7 @@ struct gap_query {
 struct sql transaction_bound_sql = SQL_TEXT("select cast(pg_current_xact_id() as text)");
 int64_t terminate_transactions_after_ms = 1000;
 
-static enum err read_bound_in_transaction(struct tx *tx, void *arg)
+static enum err read_transaction_id_bound(struct tx *tx, void *arg)
 {
     struct gap_query *q = arg;
     struct rows r;
@@ -45,7 +45,7 @@ static enum err read_bound_in_transaction(struct tx *tx, void *arg)
 enum err read_new_transaction_id(struct cluster *c, struct arena *arena, struct str *ret)
 {
     struct gap_query q = { .arena = arena };
-    enum err e = cluster_run_transaction(c, STORE_APPEND, read_bound_in_transaction, &q);
+    enum err e = cluster_run_transaction(c, STORE_APPEND, read_transaction_id_bound, &q);
 
     *ret = q.bound;
     return e;
@@ -60,7 +60,7 @@ static const char COUNT_OLDER_TRANSACTIONS[] = "select count(*) " FROM_OLDER_TRA
 static const char TERMINATE_OLDER_TRANSACTIONS[] =
     "select count(pg_terminate_backend(a.pid)) " FROM_OLDER_TRANSACTIONS;
 
-static enum err count_older_transactions(struct tx *tx, void *arg)
+static enum err count_or_end_older_transactions(struct tx *tx, void *arg)
 {
     struct gap_query *q = arg;
     int64_t n = 0;
@@ -76,7 +76,7 @@ static enum err count_older_transactions(struct tx *tx, void *arg)
 enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret)
 {
     struct gap_query q = { .bound = bound, .end = end };
-    enum err e = cluster_run_transaction(c, STORE_READ, count_older_transactions, &q);
+    enum err e = cluster_run_transaction(c, STORE_READ, count_or_end_older_transactions, &q);
 
     *ret = !e && !q.count;
     if (!e && end && q.count)

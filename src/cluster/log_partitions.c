@@ -30,7 +30,7 @@ static const char SELECT_OLD_PARTITION[] =
     "where n.made_at < clock_timestamp() - cast($1 as double precision) * interval '1 minute' "
     "order by p.part limit 1";
 
-static enum err read_old_partition(struct tx *tx, void *arg)
+static enum err read_expired_partition(struct tx *tx, void *arg)
 {
     struct partition_task *t = arg;
     struct rows r;
@@ -59,7 +59,7 @@ static enum err read_first_partition(struct tx *tx, void *arg)
 
 /* While this process was paused, log rows that it has not read may have been dropped. Then its
  * sessions would miss events without notice. */
-static void check_unread_rows_exist(struct cluster *c)
+static void stop_if_unread_rows_were_dropped(struct cluster *c)
 {
     struct partition_task first = { 0 };
 
@@ -78,9 +78,9 @@ void log_partitions_maintain(struct cluster *c)
     int64_t next = log_sequencer_next_position(c->sequencer);
     struct partition_task t = { .part = next / PARTITION_POSITIONS + 1 };
 
-    check_unread_rows_exist(c);
+    stop_if_unread_rows_were_dropped(c);
     if (next % PARTITION_POSITIONS > PARTITION_POSITIONS / 2)
         cluster_run_transaction(c, STORE_APPEND, create_partition, &t);
-    if (!cluster_run_transaction(c, STORE_READ, read_old_partition, &t) && t.done)
+    if (!cluster_run_transaction(c, STORE_READ, read_expired_partition, &t) && t.done)
         cluster_run_transaction(c, STORE_APPEND, drop_partition, &t);
 }

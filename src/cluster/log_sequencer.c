@@ -58,7 +58,7 @@ static struct sequencer_slot *sequencer_slot_at(struct log_sequencer *l, int64_t
     return &l->slots[position & (SEQUENCER_SLOTS - 1)];
 }
 
-static void record_delivered_frame(struct log_sequencer *l, struct str bytes)
+static void record_delivered_entry(struct log_sequencer *l, struct str bytes)
 {
     if (l->records_delivered)
         l->delivered[l->delivered_count++ % DELIVERED_ENTRIES_RECORDED] =
@@ -66,7 +66,7 @@ static void record_delivered_frame(struct log_sequencer *l, struct str bytes)
 }
 
 /* Returns false if an entry from NATS cannot be decoded and must be read from the log. */
-static bool deliver_slot(struct log_sequencer *l, const struct sequencer_slot *s)
+static bool deliver_entry_of_slot(struct log_sequencer *l, const struct sequencer_slot *s)
 {
     struct log_entry f;
 
@@ -78,7 +78,7 @@ static bool deliver_slot(struct log_sequencer *l, const struct sequencer_slot *s
                  (long long)l->next);
         return false;
     }
-    record_delivered_frame(l, s->bytes);
+    record_delivered_entry(l, s->bytes);
     if (readable) {
         l->sink.deliver(l->sink.arg, l->next, &f);
     } else {
@@ -94,7 +94,7 @@ static bool deliver_slot(struct log_sequencer *l, const struct sequencer_slot *s
 static void deliver_ready_entries(struct log_sequencer *l)
 {
     for (struct sequencer_slot *s; (s = sequencer_slot_at(l, l->next))->filled;) {
-        l->next += !s->bytes.n || deliver_slot(l, s);
+        l->next += !s->bytes.n || deliver_entry_of_slot(l, s);
         mem_free((void *)s->bytes.p);
         *s = (struct sequencer_slot){ 0 };
     }
@@ -118,15 +118,15 @@ static void store_waiting_entry(struct log_sequencer *l, int64_t position, struc
     }
 }
 
-static void sequencer_put(struct log_sequencer *l, int64_t position, struct str bytes,
-                          const struct log_entry *frame, bool published)
+static void sequencer_put_entry(struct log_sequencer *l, int64_t position, struct str bytes,
+                                const struct log_entry *frame, bool published)
 {
     pthread_mutex_lock(&l->lock);
     bool fits = position >= l->next && position < l->next + SEQUENCER_SLOTS;
     if (fits && position > l->head)
         l->head = position;
     if (fits && position == l->next && frame) {
-        record_delivered_frame(l, bytes);
+        record_delivered_entry(l, bytes);
         l->sink.deliver(l->sink.arg, position, frame);
         l->next++;
     } else if (fits) {
@@ -139,12 +139,12 @@ static void sequencer_put(struct log_sequencer *l, int64_t position, struct str 
 void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct str bytes,
                                const struct log_entry *frame)
 {
-    sequencer_put(l, position, bytes, frame, false);
+    sequencer_put_entry(l, position, bytes, frame, false);
 }
 
 void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes)
 {
-    sequencer_put(l, position, bytes, NULL, true);
+    sequencer_put_entry(l, position, bytes, NULL, true);
 }
 
 uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last)

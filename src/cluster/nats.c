@@ -56,7 +56,7 @@ struct nats {
     _Atomic size_t unsent;      /* size of out, readable without the lock */
 };
 
-static bool uses_tls(const struct nats_options *o)
+static bool any_server_uses_tls(const struct nats_options *o)
 {
     for (size_t i = 0; i < o->servers.count; i++)
         if (o->servers.items[i].tls)
@@ -70,7 +70,7 @@ enum err nats_new(const struct nats_options *options, struct nats **ret)
 
     n->options = *options;
     n->socket = -1;
-    if (uses_tls(options) && tls_context_open_client(options->ca, &n->tls_context)) {
+    if (any_server_uses_tls(options) && tls_context_open_client(options->ca, &n->tls_context)) {
         mem_free(n);
         return ERR_INTERNAL;
     }
@@ -146,8 +146,8 @@ static bool encrypt_and_flush(struct nats *n)
     return true;
 }
 
-static bool publish_if_unsent_below(struct nats *n, size_t most, const char *subject,
-                                    struct str payload)
+static bool publish_if_unsent_bytes_below(struct nats *n, size_t most, const char *subject,
+                                          struct str payload)
 {
     size_t size = payload.n;
     bool ok = false;
@@ -163,12 +163,12 @@ static bool publish_if_unsent_below(struct nats *n, size_t most, const char *sub
 
 bool nats_publish(struct nats *n, const char *subject, struct str payload)
 {
-    return publish_if_unsent_below(n, SIZE_MAX, subject, payload);
+    return publish_if_unsent_bytes_below(n, SIZE_MAX, subject, payload);
 }
 
 bool nats_publish_droppable(struct nats *n, const char *subject, struct str payload)
 {
-    return publish_if_unsent_below(n, DROPPABLE_MAX_BYTES, subject, payload);
+    return publish_if_unsent_bytes_below(n, DROPPABLE_MAX_BYTES, subject, payload);
 }
 
 size_t nats_unsent_bytes(const struct nats *n)
@@ -444,7 +444,7 @@ static void pause_before_reconnect(struct nats *n, int milliseconds)
         poll(&wake, 1, milliseconds);
 }
 
-static void *nats_thread(void *arg)
+static void *run_nats_thread(void *arg)
 {
     struct nats *n = arg;
     int wait = RECONNECT_MIN_MS;
@@ -468,7 +468,7 @@ static void *nats_thread(void *arg)
 
 void nats_start(struct nats *n)
 {
-    if (pthread_create(&n->thread, NULL, nats_thread, n) != 0) {
+    if (pthread_create(&n->thread, NULL, run_nats_thread, n) != 0) {
         log_error("nats: cannot start the thread for the connection to NATS");
         abort();
     }

@@ -69,7 +69,7 @@ static enum err insert_node(struct tx *tx, void *arg)
     return e;
 }
 
-static void wait_for_clock(int64_t until_ms)
+static void wait_until_clock_passes(int64_t until_ms)
 {
     while (clock_ms() <= until_ms)
         nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000000 }, NULL);
@@ -92,7 +92,7 @@ enum err node_register(struct cluster *c)
     if (n.others_differ)
         log_warn("cluster: the settings of other nodes differ from those of this node (limits, "
                  "regions and so on), so responses depend on the node; use the same settings");
-    wait_for_clock(n.ids_until);
+    wait_until_clock_passes(n.ids_until);
     return OK;
 }
 
@@ -105,7 +105,7 @@ static const char COUNT_NODES[] =
 
 /* Returns the minimum offset: the database read its clock at some time between before_ms and
  * after_ms. */
-static int64_t clock_offset(int64_t before_ms, int64_t database_ms, int64_t after_ms)
+static int64_t offset_to_database_clock(int64_t before_ms, int64_t database_ms, int64_t after_ms)
 {
     if (database_ms < before_ms)
         return before_ms - database_ms;
@@ -119,8 +119,8 @@ static const char SELECT_CLOCK_OFFSETS[] =
     "where state = 1 and node <> $1 "
     "and abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 < cast($2 as bigint)";
 
-static enum err compare_with_other_clocks(struct cluster *c, struct tx *tx, int64_t offset_ms,
-                                          bool *ret_agree)
+static enum err compare_clock_with_other_nodes(struct cluster *c, struct tx *tx, int64_t offset_ms,
+                                               bool *ret_agree)
 {
     int64_t others[64]; /* at most 64 other nodes are compared */
     size_t count = 0;
@@ -178,10 +178,10 @@ static enum err update_heartbeat(struct tx *tx, void *arg)
     read_step.database_ms = row_int(&r, 2);
     atomic_store(&c->count.nodes, (uint64_t)row_int(&r, 0));
     atomic_store(&c->rank, (uint64_t)row_int(&r, 1));
-    int64_t offset = clock_offset(before, read_step.database_ms, clock_ms());
+    int64_t offset = offset_to_database_clock(before, read_step.database_ms, clock_ms());
     bool agree = node_clock_is_right(offset, NULL, 0);
     if (!agree)
-        e = compare_with_other_clocks(c, tx, offset, &agree);
+        e = compare_clock_with_other_nodes(c, tx, offset, &agree);
     if (!e)
         record_clock_offset(c, offset, &read_step, agree);
     return e;
@@ -283,7 +283,7 @@ static const char UPDATE_NODE_POSITION[] = "update nodes set position = $3, ids_
                                            "seen_at = clock_timestamp() "
                                            "where node = $1 and identity = $2";
 
-static enum err update_node_position(struct tx *tx, void *arg)
+static enum err update_node_log_position(struct tx *tx, void *arg)
 {
     struct cluster *c = arg;
 
@@ -296,7 +296,7 @@ static enum err update_node_position(struct tx *tx, void *arg)
 
 enum err node_publish_position(struct cluster *c)
 {
-    return cluster_run_transaction(c, STORE_APPEND, update_node_position, c);
+    return cluster_run_transaction(c, STORE_APPEND, update_node_log_position, c);
 }
 
 static const char SELECT_LEAST_POSITION[] =
@@ -308,7 +308,7 @@ struct least_position {
     int64_t position;
 };
 
-static enum err read_least_position(struct tx *tx, void *arg)
+static enum err read_least_log_position(struct tx *tx, void *arg)
 {
     struct least_position *l = arg;
     int64_t n = 0;
@@ -322,7 +322,7 @@ static enum err read_least_position(struct tx *tx, void *arg)
 enum err read_least_node_position(struct cluster *c, int64_t *ret)
 {
     struct least_position l = { .node = c->node };
-    enum err e = cluster_run_transaction(c, STORE_READ, read_least_position, &l);
+    enum err e = cluster_run_transaction(c, STORE_READ, read_least_log_position, &l);
 
     *ret = l.position;
     return e;

@@ -23,7 +23,7 @@ struct command new_empty_command(snowflake guild_id)
 
 /* --- applying a body ------------------------------------------------------------------ */
 
-static bool has_context(const struct list *contexts, int64_t context)
+static bool list_has_context(const struct list *contexts, int64_t context)
 {
     for (size_t i = 0; i < contexts->count; i++)
         if (((const int64_t *)contexts->items)[i] == context)
@@ -37,10 +37,11 @@ static void apply_dm_permission(struct arena *arena, struct command *k, bool all
     struct list left = { 0 };
 
     k->dm_permission.value = allowed;
-    if (k->contexts.given != GIVEN || has_context(&k->contexts.value, CONTEXT_BOT_DM) == allowed)
+    if (k->contexts.given != GIVEN ||
+        list_has_context(&k->contexts.value, CONTEXT_BOT_DM) == allowed)
         return;
     for (int64_t c = CONTEXT_GUILD; c <= CONTEXT_PRIVATE_CHANNEL; c++)
-        if (c == CONTEXT_BOT_DM ? allowed : has_context(&k->contexts.value, c))
+        if (c == CONTEXT_BOT_DM ? allowed : list_has_context(&k->contexts.value, c))
             *(int64_t *)list_append(arena, &left, sizeof c) = c;
     if (!left.count)
         *(int64_t *)list_append(arena, &left, sizeof(int64_t)) = CONTEXT_GUILD;
@@ -51,7 +52,7 @@ static void apply_contexts(struct arena *arena, struct command *k, const struct 
 {
     if (in->contexts.given == GIVEN) {
         k->contexts = in->contexts;
-        k->dm_permission.value = has_context(&in->contexts.value, CONTEXT_BOT_DM);
+        k->dm_permission.value = list_has_context(&in->contexts.value, CONTEXT_BOT_DM);
         return;
     }
     /* null resets the contexts, and with them the dm_permission that they implied. */
@@ -63,8 +64,8 @@ static void apply_contexts(struct arena *arena, struct command *k, const struct 
         apply_dm_permission(arena, k, in->dm_permission.given != GIVEN || in->dm_permission.value);
 }
 
-static void apply_optional_list(struct opt_list *field, const struct opt_list *in,
-                                enum field_presence none)
+static void apply_optional_list_field(struct opt_list *field, const struct opt_list *in,
+                                      enum field_presence none)
 {
     if (in->given != ABSENT)
         *field = in->given == GIVEN ? *in : (struct opt_list){ .given = none };
@@ -78,9 +79,10 @@ void apply_command_patch(struct arena *arena, struct command *k, const struct co
         k->name = in->name.value;
     if (in->description.given != ABSENT)
         k->description = in->description.given == GIVEN ? in->description.value : (struct str){ 0 };
-    apply_optional_list(&k->name_localizations, &in->name_localizations, GIVEN_NULL);
-    apply_optional_list(&k->description_localizations, &in->description_localizations, GIVEN_NULL);
-    apply_optional_list(&k->options, &in->options, ABSENT);
+    apply_optional_list_field(&k->name_localizations, &in->name_localizations, GIVEN_NULL);
+    apply_optional_list_field(&k->description_localizations, &in->description_localizations,
+                              GIVEN_NULL);
+    apply_optional_list_field(&k->options, &in->options, ABSENT);
     if (in->default_member_permissions.given != ABSENT)
         k->default_member_permissions = in->default_member_permissions;
     if (in->nsfw.given != ABSENT)
@@ -88,7 +90,7 @@ void apply_command_patch(struct arena *arena, struct command *k, const struct co
     if (k->guild_id.given == GIVEN)
         return; /* the fields below apply only to global commands */
     apply_contexts(arena, k, in);
-    apply_optional_list(&k->integration_types, &in->integration_types, ABSENT);
+    apply_optional_list_field(&k->integration_types, &in->integration_types, ABSENT);
     if (in->handler.given != ABSENT)
         k->handler = in->handler;
 }
@@ -154,7 +156,7 @@ static void normalize_choices(struct arena *arena, struct command_option *o)
     }
 }
 
-static void clear_list_unless(bool keep, struct opt_list *list)
+static void clear_list_unless_kept(bool keep, struct opt_list *list)
 {
     if (!keep || !list->value.count)
         *list = (struct opt_list){ .given = ABSENT };
@@ -168,10 +170,10 @@ static void normalize_option(struct arena *arena, struct command_option *o)
 
     normalize_localizations(&o->name_localizations);
     normalize_localizations(&o->description_localizations);
-    clear_list_unless(true, &o->choices);
-    clear_list_unless(parent, &o->options);
-    clear_list_unless(o->type == OPTION_CHANNEL, &o->channel_types);
-    clear_list_unless(o->type == OPTION_ATTACHMENT, &o->file_types);
+    clear_list_unless_kept(true, &o->choices);
+    clear_list_unless_kept(parent, &o->options);
+    clear_list_unless_kept(o->type == OPTION_CHANNEL, &o->channel_types);
+    clear_list_unless_kept(o->type == OPTION_ATTACHMENT, &o->file_types);
     if (parent)
         o->required.given = ABSENT;
     if (!o->autocomplete.value)
@@ -209,7 +211,7 @@ void normalize_command(struct arena *arena, struct command *k)
         k->description = STR("");
     normalize_localizations(&k->name_localizations);
     normalize_localizations(&k->description_localizations);
-    clear_list_unless(k->type == COMMAND_CHAT_INPUT, &k->options);
+    clear_list_unless_kept(k->type == COMMAND_CHAT_INPUT, &k->options);
     normalize_options(arena, &k->options.value);
     if (k->type != COMMAND_ENTRY_POINT)
         k->handler.given = ABSENT;

@@ -27,7 +27,7 @@ static const struct command_row *stored_row_at(const struct bulk_overwrite *b, s
 {
     return (const struct command_row *)b->rows->items + i;
 }
-static const struct command_patch *body_item_at(const struct bulk_overwrite *b, size_t i)
+static const struct command_patch *requested_command_at(const struct bulk_overwrite *b, size_t i)
 {
     return (const struct command_patch *)b->body->items + i;
 }
@@ -60,10 +60,10 @@ static enum err build_command_drafts(struct bulk_overwrite *b)
 
         *k = new_empty_command(b->guild_id);
         k->application_id = b->application_id;
-        apply_command_patch(arena, k, body_item_at(b, i));
+        apply_command_patch(arena, k, requested_command_at(b, i));
         normalize_command(arena, k);
         enum err misfit = check_command_install_types(
-            &b->call->form, &here, b->call->target.application, k, body_item_at(b, i));
+            &b->call->form, &here, b->call->target.application, k, requested_command_at(b, i));
         e = e ? e : misfit;
     }
     return e;
@@ -72,13 +72,14 @@ static enum err build_command_drafts(struct bulk_overwrite *b)
 static bool items_are_same_command(const struct bulk_overwrite *b, size_t i, size_t n)
 {
     const struct command *one = &b->items[i].command, *two = &b->items[n].command;
-    const struct opt_id *id = &body_item_at(b, i)->id, *other = &body_item_at(b, n)->id;
+    const struct opt_id *id = &requested_command_at(b, i)->id,
+                        *other = &requested_command_at(b, n)->id;
 
     return (one->type == two->type && str_eq(one->name, two->name)) ||
            (id->given == GIVEN && other->given == GIVEN && id->value == other->value);
 }
 
-static enum err check_duplicate_items(struct bulk_overwrite *b)
+static enum err refuse_duplicate_commands(struct bulk_overwrite *b)
 {
     enum err e = OK;
 
@@ -98,7 +99,7 @@ static enum err check_duplicate_items(struct bulk_overwrite *b)
 
 /* --- matching ------------------------------------------------------------------------- */
 
-static void match_item_to_row(struct bulk_overwrite *b, size_t item, size_t row)
+static void match_command_to_row(struct bulk_overwrite *b, size_t item, size_t row)
 {
     b->items[item].old = stored_row_at(b, row);
     b->matched[row] = true;
@@ -106,15 +107,15 @@ static void match_item_to_row(struct bulk_overwrite *b, size_t item, size_t row)
 
 /* Matches items to rows by id before names: an item with an id can take the current name of another
  * command. */
-static void match_items_by_id(struct bulk_overwrite *b)
+static void match_commands_to_rows_by_id(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++) {
-        const struct opt_id *id = &body_item_at(b, i)->id;
+        const struct opt_id *id = &requested_command_at(b, i)->id;
 
         for (size_t n = 0; id->given == GIVEN && n < stored_row_count(b); n++)
             if (stored_row_at(b, n)->id == id->value &&
                 stored_row_at(b, n)->type == b->items[i].command.type)
-                match_item_to_row(b, i, n);
+                match_command_to_row(b, i, n);
     }
 }
 
@@ -125,15 +126,15 @@ static bool row_has_command_name(const struct command_row *row, const struct com
     return row->type == k->type && (k->type == COMMAND_ENTRY_POINT || str_eq(row->name, k->name));
 }
 
-static void match_items_by_name(struct bulk_overwrite *b)
+static void match_commands_to_rows_by_name(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++)
         for (size_t n = 0; !b->items[i].old && n < stored_row_count(b); n++)
             if (!b->matched[n] && row_has_command_name(stored_row_at(b, n), &b->items[i].command))
-                match_item_to_row(b, i, n);
+                match_command_to_row(b, i, n);
 }
 
-static enum err finish_item_drafts(struct bulk_overwrite *b)
+static enum err finish_command_drafts(struct bulk_overwrite *b)
 {
     enum err e = OK;
 
@@ -145,7 +146,7 @@ static enum err finish_item_drafts(struct bulk_overwrite *b)
     return e;
 }
 
-static enum err read_scope_rows(struct call *call, bool whole, struct list *ret)
+static enum err read_command_rows_of_scope(struct call *call, bool whole, struct list *ret)
 {
     snowflake guild_id = call->target.guild ? call->target.guild->id : 0;
 
@@ -158,18 +159,19 @@ static enum err build_all_drafts(struct call *call, struct prepared_command_chan
 
     d->count = b.body->count;
     d->items = b.items = arena_alloc(call->arena, d->count * sizeof *d->items + 1);
-    enum err e = build_command_drafts(&b), duplicates = check_duplicate_items(&b);
+    enum err e = build_command_drafts(&b), duplicates = refuse_duplicate_commands(&b);
     if (e || duplicates)
         return e ? e : duplicates;
-    match_items_by_id(&b);
-    match_items_by_name(&b);
-    return finish_item_drafts(&b);
+    match_commands_to_rows_by_id(&b);
+    match_commands_to_rows_by_name(&b);
+    return finish_command_drafts(&b);
 }
 
 /* Always requests the READ stage, because a short body can replace long commands. */
 enum err prepare_overwrite_commands(struct call *call)
 {
-    static const struct command_change_callbacks change = { read_scope_rows, build_all_drafts };
+    static const struct command_change_callbacks change = { read_command_rows_of_scope,
+                                                            build_all_drafts };
     const struct prepared_command_change *before =
         call_passed_data(call, "prepared_command_change");
     bool counted = before && before->counted;
@@ -255,7 +257,7 @@ static enum err write_changed_commands(struct bulk_overwrite *b, bool *ret_chang
     return e;
 }
 
-static struct list collect_new_ids(const struct bulk_overwrite *b)
+static struct list collect_new_command_ids(const struct bulk_overwrite *b)
 {
     struct list ids = { 0 };
 
@@ -265,9 +267,10 @@ static struct list collect_new_ids(const struct bulk_overwrite *b)
     return ids;
 }
 
-static enum err write_overwrite(struct bulk_overwrite *b)
+static enum err write_bulk_overwrite(struct bulk_overwrite *b)
 {
-    struct list new_ids = collect_new_ids(b); /* new commands count towards the daily limit */
+    struct list new_ids =
+        collect_new_command_ids(b); /* new commands count towards the daily limit */
     bool changed = false;
 
     enum err e = record_created_commands(b->call->tx, b->application_id, b->guild_id, new_ids.items,
@@ -303,7 +306,7 @@ static void mark_matched_rows(struct bulk_overwrite *b)
 }
 
 /* Caches the body and its result for the next request with the same body. */
-static void store_known_body(struct call *call)
+static void cache_overwrite_body(struct call *call)
 {
     overwrite_body_cache_store(call, call_passed_data(call, "prepared_command_change"));
 }
@@ -322,7 +325,7 @@ enum err overwrite_commands(struct call *call)
     if (!e)
         e = check_entry_point_present(&b);
     if (!e)
-        e = write_overwrite(&b);
-    call->after = store_known_body;
+        e = write_bulk_overwrite(&b);
+    call->after = cache_overwrite_body;
     return e ? e : reply_overwritten_commands(&b);
 }

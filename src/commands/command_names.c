@@ -109,7 +109,7 @@ static inline __m128i load_name_bytes(struct str name)
 
 /* Returns a mask of the bytes within a range. The range is shifted to end at 127, so that one
  * signed comparison tests both limits. */
-static inline __m128i bytes_in_range(__m128i bytes, char least, char most)
+static inline __m128i mask_of_bytes_in_range(__m128i bytes, char least, char most)
 {
     return _mm_cmpgt_epi8(_mm_add_epi8(bytes, _mm_set1_epi8((char)(127 - most))),
                           _mm_set1_epi8((char)(126 - (most - least))));
@@ -121,7 +121,8 @@ static inline bool is_plain_ascii_name(struct str name)
     if (name.n < 4 || name.n > 16)
         return false;
     __m128i bytes = load_name_bytes(name);
-    __m128i fine = _mm_or_si128(bytes_in_range(bytes, 'a', 'z'), bytes_in_range(bytes, '0', '9'));
+    __m128i fine = _mm_or_si128(mask_of_bytes_in_range(bytes, 'a', 'z'),
+                                mask_of_bytes_in_range(bytes, '0', '9'));
 
     fine = _mm_or_si128(fine, _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')),
                                            _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_'))));

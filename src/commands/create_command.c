@@ -5,7 +5,7 @@
 #include "commands/permissions/permission_deletion.h"
 #include "platform/applications/applications.h"
 
-static snowflake scope_guild_id(const struct call *call)
+static snowflake guild_id_of_command_scope(const struct call *call)
 {
     return call->target.guild ? call->target.guild->id : 0;
 }
@@ -48,16 +48,16 @@ static struct prepared_command *new_single_draft(struct call *call,
 }
 
 /* Reads the stored command with the same name and type. */
-static enum err read_row_of_same_name(struct call *call, bool whole, struct list *ret)
+static enum err read_row_with_requested_name(struct call *call, bool whole, struct list *ret)
 {
     const struct command_patch *in = call->body;
-    struct command k = new_empty_command(scope_guild_id(call));
+    struct command k = new_empty_command(guild_id_of_command_scope(call));
 
     apply_command_patch(call->arena, &k,
                         &(struct command_patch){ .type = in->type, .name = in->name });
     normalize_command(call->arena, &k);
-    return read_command_rows_by_name(call->tx, call->target.application->id, scope_guild_id(call),
-                                     k.type, k.name, whole, ret);
+    return read_command_rows_by_name(call->tx, call->target.application->id,
+                                     guild_id_of_command_scope(call), k.type, k.name, whole, ret);
 }
 
 static enum err build_new_command(struct call *call, struct prepared_command_change *d)
@@ -65,7 +65,7 @@ static enum err build_new_command(struct call *call, struct prepared_command_cha
     struct prepared_command *draft = new_single_draft(call, d);
     struct command *k = &draft->command;
 
-    *k = new_empty_command(scope_guild_id(call));
+    *k = new_empty_command(guild_id_of_command_scope(call));
     k->application_id = call->target.application->id;
     apply_command_patch(call->arena, k, call->body);
     normalize_command(call->arena, k);
@@ -74,7 +74,7 @@ static enum err build_new_command(struct call *call, struct prepared_command_cha
     return e ? e : finish_prepared_command(call, draft, NULL);
 }
 
-static enum err read_target_row(struct call *call, bool whole, struct list *ret)
+static enum err read_row_of_target_command(struct call *call, bool whole, struct list *ret)
 {
     return read_command_row_by_id(call->tx, call->target.command->id, whole, ret);
 }
@@ -99,7 +99,7 @@ static enum err build_modified_command(struct call *call, struct prepared_comman
 
 enum err prepare_create_command(struct call *call)
 {
-    static const struct command_change_callbacks change = { read_row_of_same_name,
+    static const struct command_change_callbacks change = { read_row_with_requested_name,
                                                             build_new_command };
 
     prepare_command_change(call, &change, false);
@@ -109,14 +109,14 @@ enum err prepare_create_command(struct call *call)
 /* Always requests the READ stage, because a short body can change a long command. */
 enum err prepare_modify_command(struct call *call)
 {
-    static const struct command_change_callbacks change = { read_target_row,
+    static const struct command_change_callbacks change = { read_row_of_target_command,
                                                             build_modified_command };
 
     prepare_command_change(call, &change, true);
     return rate_limit_command_write(call);
 }
 
-static enum err reply_command(struct call *call, const struct prepared_command *d)
+static enum err reply_with_command(struct call *call, const struct prepared_command *d)
 {
     struct str text = command_reply_json(call->arena, &d->command, &d->texts);
 
@@ -126,7 +126,7 @@ static enum err reply_command(struct call *call, const struct prepared_command *
 static enum err insert_new_command(struct call *call, const struct prepared_command *d)
 {
     const struct command *k = &d->command;
-    snowflake guild_id = scope_guild_id(call);
+    snowflake guild_id = guild_id_of_command_scope(call);
 
     enum err e = check_command_count_limit(call->tx, k->application_id, guild_id, k->type);
     if (!e)
@@ -136,7 +136,7 @@ static enum err insert_new_command(struct call *call, const struct prepared_comm
     if (!e)
         e = update_and_emit_bundle_and_indexes(call, call->target.application, guild_id);
     call_set_status(call, 201);
-    return e ? e : reply_command(call, d);
+    return e ? e : reply_with_command(call, d);
 }
 
 /* Updates a command if it has changed. If `always` is set, a guild gets the event even for an
@@ -151,7 +151,7 @@ static enum err update_existing_command(struct call *call, const struct prepared
     if (!d->changed) {
         if (always && d->old->guild_id)
             emit_command_index_update(call, d->old->guild_id);
-        return reply_command(call, d);
+        return reply_with_command(call, d);
     }
     if (!str_eq(k->name, d->old->name))
         e = delete_command_permissions(call, d->old, true, &room);
@@ -159,7 +159,7 @@ static enum err update_existing_command(struct call *call, const struct prepared
         e = update_command(call->tx, k, &d->texts);
     if (!e)
         e = update_and_emit_bundle_and_indexes(call, call->target.application, d->old->guild_id);
-    return e ? e : reply_command(call, d);
+    return e ? e : reply_with_command(call, d);
 }
 
 /* POST …/commands: creates a command, or replaces the command with the same name. */
@@ -185,8 +185,8 @@ enum err modify_command(struct call *call)
         return e;
     const struct command *k = &d->items->command;
     if (!str_eq(k->name, d->items->old->name))
-        e = read_command_rows_by_name(call->tx, k->application_id, scope_guild_id(call), k->type,
-                                      k->name, false, &others);
+        e = read_command_rows_by_name(call->tx, k->application_id, guild_id_of_command_scope(call),
+                                      k->type, k->name, false, &others);
     if (!e && others.count)
         e = ERR_COMMAND_NAME_TAKEN;
     return e ? e : update_existing_command(call, d->items, true);
@@ -204,5 +204,5 @@ enum err delete_command(struct call *call)
         e = delete_command_row(call->tx, k->id);
     return e ? e
              : update_and_emit_bundle_and_indexes(call, call->target.application,
-                                                  scope_guild_id(call));
+                                                  guild_id_of_command_scope(call));
 }

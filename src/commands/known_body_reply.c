@@ -8,7 +8,7 @@
 
 static enum err reply_to_known_body(struct call *call);
 
-static enum err match_known_body(struct call *call, snowflake guild_id)
+static enum err look_up_known_body(struct call *call, snowflake guild_id)
 {
     struct cached_overwrite_body known;
 
@@ -24,12 +24,12 @@ static enum err match_known_body(struct call *call, snowflake guild_id)
 
 enum err match_cached_overwrite_body(struct call *call)
 {
-    return match_known_body(call, 0);
+    return look_up_known_body(call, 0);
 }
 
 enum err match_cached_guild_overwrite_body(struct call *call)
 {
-    return match_known_body(call, call_path_id(call, "app_guild.id"));
+    return look_up_known_body(call, call_path_id(call, "app_guild.id"));
 }
 
 static const struct cached_overwrite_body *known_body_of_call(const struct call *call)
@@ -53,8 +53,9 @@ static struct result_cache_key known_body_cache_key(const struct call *call,
 }
 
 /* Writes the commands in the order of the request body. */
-static void write_known_reply(struct call *call, const struct cached_overwrite_body *known,
-                              const struct str *texts)
+static void write_commands_in_body_order(struct call *call,
+                                         const struct cached_overwrite_body *known,
+                                         const struct str *texts)
 {
     struct json_writer j = call_reply_json_writer(call);
 
@@ -64,7 +65,7 @@ static void write_known_reply(struct call *call, const struct cached_overwrite_b
     json_end_array(&j);
 }
 
-static struct list collect_row_ids(struct arena *arena, const struct list *rows)
+static struct list collect_command_row_ids(struct arena *arena, const struct list *rows)
 {
     const struct command_row *row = rows->items;
     struct list ids = { 0 };
@@ -89,8 +90,8 @@ static enum err write_and_cache_known_reply(struct call *call,
         e = call_restart_at_read(call); /* a command cannot be decoded */
     if (e)
         return e;
-    write_known_reply(call, known, texts.items);
-    struct list ids = collect_row_ids(call->arena, &rows);
+    write_commands_in_body_order(call, known, texts.items);
+    struct list ids = collect_command_row_ids(call->arena, &rows);
     cache_commands_reply(call, key, &ids);
     return OK;
 }

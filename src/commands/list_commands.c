@@ -58,7 +58,7 @@ static enum err write_stored_command_json(const struct rows *r, struct json_writ
 }
 
 /* Returns the JSON of a command for a reply, in the transaction's arena. */
-static enum err read_command_json(const struct rows *r, struct str *ret)
+static enum err read_command_json_from_row(const struct rows *r, struct str *ret)
 {
     struct command k;
 
@@ -82,15 +82,16 @@ enum err read_commands_json(struct tx *tx, snowflake application_id, snowflake g
         return e;
     while (!e && rows_next(&rows))
         if (is_complete_definition(row_text(&rows, 0)))
-            e = read_command_json(&rows, list_append(tx_arena(tx), ret, sizeof(struct str)));
+            e = read_command_json_from_row(&rows,
+                                           list_append(tx_arena(tx), ret, sizeof(struct str)));
     enum err ended = rows_end(&rows);
     return e ? e : ended;
 }
 
 /* Writes all guild or global commands in all languages. *ids are the ids of the commands. */
-static enum err write_all_languages_list(struct tx *tx, snowflake application_id,
-                                         snowflake guild_id, struct json_writer *j,
-                                         struct list *ids)
+static enum err write_list_in_all_languages(struct tx *tx, snowflake application_id,
+                                            snowflake guild_id, struct json_writer *j,
+                                            struct list *ids)
 {
     struct rows rows;
     enum err e = tx_query(tx, WHOLE_COMMANDS, BIND(v_id(application_id), v_id(guild_id)), &rows);
@@ -168,8 +169,8 @@ static enum err write_localized_entries(struct localized_list_state *l,
     return e ? e : end;
 }
 
-static enum err write_localized_list(struct call *call, const struct command_bundle *b,
-                                     struct str locale, struct json_writer *j)
+static enum err write_localized_bundle_commands(struct call *call, const struct command_bundle *b,
+                                                struct str locale, struct json_writer *j)
 {
     enum { FEW = 10 }; /* localizing a command takes less than 0.1 ms */
     struct localized_list_state l = { call->tx, j, locale, locale_fallback_bits(locale), NULL };
@@ -201,7 +202,7 @@ static enum err write_list_in_language(struct call *call, const struct result_ca
         schedule_command_bundle_repair(call, &bundle);
     for (size_t i = 0; !e && !bundle.unreadable && i < bundle.count; i++)
         id_list_add(call->arena, ids, bundle.entries[i].id);
-    return e ? e : write_localized_list(call, &bundle, locale, j);
+    return e ? e : write_localized_bundle_commands(call, &bundle, locale, j);
 }
 
 static enum err write_commands_list(struct call *call, const struct result_cache_key *key,
@@ -211,7 +212,7 @@ static enum err write_commands_list(struct call *call, const struct result_cache
     struct list ids = { 0 };
 
     json_begin_array(&j);
-    enum err e = whole ? write_all_languages_list(call->tx, key->ids[0], key->ids[1], &j, &ids)
+    enum err e = whole ? write_list_in_all_languages(call->tx, key->ids[0], key->ids[1], &j, &ids)
                        : write_list_in_language(call, key, locale, &j, &ids);
     json_end_array(&j);
     if (!e && ids.count)

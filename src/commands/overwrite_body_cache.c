@@ -26,7 +26,7 @@ struct cached_body_key {
     size_t size;
 };
 
-static bool cached_body_matches(const struct cache_entry *e, const void *key)
+static bool cached_body_matches_key(const struct cache_entry *e, const void *key)
 {
     const struct cached_body *b = (const struct cached_body *)e;
     const struct cached_body_key *asked = key;
@@ -45,7 +45,7 @@ static struct cache_kind command_bodies = {
     .name = "command bodies",
     .entries = 256,
     .bytes = 16 * 1024 * 1024,
-    .matches = cached_body_matches,
+    .matches = cached_body_matches_key,
     .free = free_cached_body,
 };
 static struct {
@@ -111,8 +111,8 @@ static int compare_row_version_ids(const void *a, const void *b)
 
 /* Builds the cache entry: a digest of the resulting rows, and the row index of each item of the
  * body. */
-static struct cached_overwrite_body build_known_body(const struct call *call,
-                                                     const struct prepared_command_change *d)
+static struct cached_overwrite_body build_cached_overwrite_body(
+    const struct call *call, const struct prepared_command_change *d)
 {
     struct cached_overwrite_body known = { .installs =
                                                application_install_types(call->target.application),
@@ -141,7 +141,7 @@ void overwrite_body_cache_store(const struct call *call, const struct prepared_c
     struct cached_body *b = mem_new(sizeof *b);
     b->application_id = call->target.application->id;
     b->guild_id = call->target.guild ? call->target.guild->id : 0;
-    b->known = build_known_body(call, d);
+    b->known = build_cached_overwrite_body(call, d);
     compute_command_digest(call, body.p, body.n, b->known.body);
     b->text = shared_text_new(body);
     pthread_mutex_lock(&known_bodies_cache.lock);

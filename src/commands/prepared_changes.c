@@ -21,7 +21,7 @@ unsigned application_install_types(const struct application *a)
     return bits;
 }
 
-static bool drafts_are_long(const struct call *call, const struct list *rows)
+static bool command_drafts_are_large(const struct call *call, const struct list *rows)
 {
     const struct command_row *row = rows->items;
     size_t bytes = call->exchange->body.n;
@@ -33,7 +33,7 @@ static bool drafts_are_long(const struct call *call, const struct list *rows)
 
 /* --- before the transaction ----------------------------------------------------------- */
 
-static enum err compute_drafts(struct call *call)
+static enum err compute_command_drafts(struct call *call)
 {
     struct prepared_command_change *d = call_passed_data(call, "prepared_command_change");
 
@@ -48,7 +48,7 @@ static enum err read_draft_rows(struct call *call)
 
     d->made = false;
     d->installs = application_install_types(call->target.application);
-    call->compute = drafts_are_long(call, &d->rows) ? compute_drafts : NULL;
+    call->compute = command_drafts_are_large(call, &d->rows) ? compute_command_drafts : NULL;
     return e;
 }
 
@@ -58,13 +58,13 @@ void prepare_command_change(struct call *call, const struct command_change_callb
     struct prepared_command_change *d = call_pass_data(call, "prepared_command_change", sizeof *d);
 
     d->change = change;
-    if (read_first || drafts_are_long(call, &d->rows))
+    if (read_first || command_drafts_are_large(call, &d->rows))
         call->read = read_draft_rows;
 }
 
 /* --- in the transaction --------------------------------------------------------------- */
 
-static bool rows_are_unchanged(const struct list *one, const struct list *two)
+static bool command_row_versions_are_equal(const struct list *one, const struct list *two)
 {
     const struct command_row *a = one->items, *b = two->items;
 
@@ -85,7 +85,7 @@ static enum err verify_draft_rows(struct call *call, struct prepared_command_cha
 
     if (e)
         return e;
-    if (rows_are_unchanged(&now, &d->rows) &&
+    if (command_row_versions_are_equal(&now, &d->rows) &&
         d->installs == application_install_types(call->target.application))
         return OK;
     return call_restart_at_read(call);
@@ -102,7 +102,7 @@ enum err complete_command_change(struct call *call, struct prepared_command_chan
     if (e)
         return e;
     /* Since the READ stage the stored commands have become too long for the transaction. */
-    if (call->read && drafts_are_long(call, &d->rows))
+    if (call->read && command_drafts_are_large(call, &d->rows))
         return call_restart_at_read(call);
     return d->change->make(call, d);
 }

@@ -82,8 +82,8 @@ static struct command_row command_row_from_row(const struct rows *r)
 #define NAMED    "where c.application_id = $1 and c.guild_id = $2 and c.type = $3 and c.name = $4"
 #define BY_ID    "where c.id = $1"
 
-static enum err read_rows(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                          struct list *ret)
+static enum err query_command_rows(struct tx *tx, struct sql sql, const struct value *values,
+                                   size_t count, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, values, count, &rows);
@@ -100,21 +100,24 @@ static enum err read_rows(struct tx *tx, struct sql sql, const struct value *val
 enum err read_command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
                            struct list *ret)
 {
-    return read_rows(tx, whole ? SQL(WITH_DEFINITION OF_SCOPE) : SQL(WITHOUT_DEFINITION OF_SCOPE),
-                     BIND(v_id(application_id), v_id(guild_id)), ret);
+    return query_command_rows(
+        tx, whole ? SQL(WITH_DEFINITION OF_SCOPE) : SQL(WITHOUT_DEFINITION OF_SCOPE),
+        BIND(v_id(application_id), v_id(guild_id)), ret);
 }
 
 enum err read_command_rows_by_name(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type, struct str name, bool whole, struct list *ret)
 {
-    return read_rows(tx, whole ? SQL(WITH_DEFINITION NAMED) : SQL(WITHOUT_DEFINITION NAMED),
-                     BIND(v_id(application_id), v_id(guild_id), v_int(type), v_text(name)), ret);
+    return query_command_rows(
+        tx, whole ? SQL(WITH_DEFINITION NAMED) : SQL(WITHOUT_DEFINITION NAMED),
+        BIND(v_id(application_id), v_id(guild_id), v_int(type), v_text(name)), ret);
 }
 
 enum err read_command_row_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret)
 {
-    return read_rows(tx, whole ? SQL(WITH_DEFINITION BY_ID) : SQL(WITHOUT_DEFINITION BY_ID),
-                     BIND(v_id(id)), ret);
+    return query_command_rows(tx,
+                              whole ? SQL(WITH_DEFINITION BY_ID) : SQL(WITHOUT_DEFINITION BY_ID),
+                              BIND(v_id(id)), ret);
 }
 
 /* Encodes the definition; returns false if it exceeds COMMAND_MAX_BYTES. */
@@ -141,12 +144,12 @@ bool command_equals_row(struct arena *arena, const struct command *k, const stru
     return encode_stored_definition(arena, &same, &text) && str_eq(text, row->definition);
 }
 
-static bool has_hidden_fields(const struct list *options)
+static bool options_have_hidden_fields(const struct list *options)
 {
     const struct command_option *o = options->items;
 
     for (size_t i = 0; i < options->count; i++)
-        if (o[i].file_types.given == GIVEN || has_hidden_fields(&o[i].options.value))
+        if (o[i].file_types.given == GIVEN || options_have_hidden_fields(&o[i].options.value))
             return true;
     return false;
 }
@@ -168,7 +171,7 @@ enum err encode_command(struct arena *arena, const struct command *k, struct for
     }
     ret->plain = json_column_encode(arena, &type_command_unlocalized, k);
     ret->locales = (int64_t)command_locale_bits(k);
-    ret->hidden = has_hidden_fields(&k->options.value);
+    ret->hidden = options_have_hidden_fields(&k->options.value);
     return OK;
 }
 
@@ -176,7 +179,7 @@ struct encoded_command texts_of_unchanged_command(const struct command *k,
                                                   const struct command_row *row)
 {
     return (struct encoded_command){ .definition = row->definition,
-                                     .hidden = has_hidden_fields(&k->options.value) };
+                                     .hidden = options_have_hidden_fields(&k->options.value) };
 }
 
 struct str command_reply_json(struct arena *arena, const struct command *k,
@@ -189,7 +192,8 @@ static const char SET_DEFINITION[] =
     "insert into command_definitions (command_id, definition) values ($1, $2) "
     "on conflict (command_id) do update set definition = excluded.definition";
 
-static enum err write_definition(struct tx *tx, const struct command *k, struct str definition)
+static enum err store_command_definition(struct tx *tx, const struct command *k,
+                                         struct str definition)
 {
     return tx_exec(tx, SET_DEFINITION, BIND(v_id(k->id), v_text(definition)), NULL);
 }
@@ -210,7 +214,7 @@ enum err insert_command(struct tx *tx, const struct command *k, const struct enc
                      v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
                 NULL);
 
-    return e ? e : write_definition(tx, k, texts->definition);
+    return e ? e : store_command_definition(tx, k, texts->definition);
 }
 
 static const char SAVE_COMMAND[] =
@@ -228,7 +232,7 @@ enum err update_command(struct tx *tx, const struct command *k, const struct enc
                      v_int(texts->locales), v_int(texts->hidden), v_text(texts->plain)),
                 NULL);
 
-    return e ? e : write_definition(tx, k, texts->definition);
+    return e ? e : store_command_definition(tx, k, texts->definition);
 }
 
 /* Sets a unique name, which begins with a space as no other name does. */

@@ -29,7 +29,7 @@ static bool is_integer_value(double d)
     return d >= 0x1p53 || d <= -0x1p53 || d == (double)(int64_t)d;
 }
 
-static bool is_given_true(struct opt_bool b)
+static bool is_present_and_true(struct opt_bool b)
 {
     return b.given == GIVEN && b.value;
 }
@@ -37,7 +37,7 @@ static bool is_given_true(struct opt_bool b)
 /* --- choices -------------------------------------------------------------------------- */
 
 /* Fast path: a string without escapes has no more characters than bytes. */
-static inline bool is_short_plain_string(const struct form *form, struct str json)
+static inline bool is_short_unescaped_string(const struct form *form, struct str json)
 {
     return json.n && json.p[0] == '"' && json.n <= LONGEST_VALUE &&
            (form->text.plain || !short_str_contains(json, '\\'));
@@ -98,7 +98,7 @@ static void validate_choice(struct form *form, const struct json_path *here, int
     validate_localizations(form, here, STR("name_localizations"), &c->name_localizations);
     if (!c->value.n)
         return; /* the field is missing, which was already reported */
-    if (type != OPTION_STRING || !is_short_plain_string(form, c->value))
+    if (type != OPTION_STRING || !is_short_unescaped_string(form, c->value))
         validate_choice_value(form, here, type, c);
 }
 
@@ -107,10 +107,10 @@ static bool are_choices_plain_strings(const struct form *form, const struct comm
 {
     const struct command_choice *c = o->choices.value.items;
 
-    if (o->type != OPTION_STRING || is_given_true(o->autocomplete))
+    if (o->type != OPTION_STRING || is_present_and_true(o->autocomplete))
         return false;
     for (size_t i = 0; i < o->choices.value.count; i++)
-        if (!is_short_plain_string(form, c[i].value) ||
+        if (!is_short_unescaped_string(form, c[i].value) ||
             !are_locales_supported(&c[i].name_localizations.value))
             return false;
     return true;
@@ -123,7 +123,7 @@ static __attribute__((noinline)) void validate_choices(struct form *form,
     const struct command_choice *c = o->choices.value.items;
     struct json_path at = json_path_key(here, STR("choices"));
 
-    if (!type_supports_choices(o->type) || is_given_true(o->autocomplete)) {
+    if (!type_supports_choices(o->type) || is_present_and_true(o->autocomplete)) {
         form_add_error(form, &at, FORM_CHOICES_INVALID);
         return;
     }
@@ -215,9 +215,9 @@ static __attribute__((noinline)) void validate_option_flags(struct form *form,
     struct json_path required = json_path_key(here, STR("required"));
     struct json_path autocomplete = json_path_key(here, STR("autocomplete"));
 
-    if (is_subcommand_type(o->type) && is_given_true(o->required))
+    if (is_subcommand_type(o->type) && is_present_and_true(o->required))
         form_add_error(form, &required, FORM_REQUIRED_INVALID);
-    if (!type_supports_choices(o->type) && is_given_true(o->autocomplete))
+    if (!type_supports_choices(o->type) && is_present_and_true(o->autocomplete))
         form_add_error(form, &autocomplete, FORM_AUTOCOMPLETE_INVALID);
 }
 
@@ -237,8 +237,8 @@ static void validate_option(struct form *form, const struct json_path *here,
 {
     if (form_has_errors(form) || !are_option_names_valid(o))
         validate_option_names(form, here, o);
-    if (is_given_true(o->autocomplete) ||
-        (is_subcommand_type(o->type) && is_given_true(o->required)))
+    if (is_present_and_true(o->autocomplete) ||
+        (is_subcommand_type(o->type) && is_present_and_true(o->required)))
         validate_option_flags(form, here, o);
     if (o->choices.value.count && !are_choices_plain_strings(form, o))
         validate_choices(form, here, o);
@@ -336,8 +336,8 @@ void validate_command_options(struct form *form, const struct json_path *here,
             check_duplicate_option_name(form, &at, o, i, name_hashes);
         if (!mixed && (mixed = !option_type_fits_list(o, i, inside)))
             form_add_error(form, &at, FORM_MIXED_OPTIONS); /* only the first one is reported */
-        if (optional && is_given_true(o[i].required) && !is_subcommand_type(o[i].type))
+        if (optional && is_present_and_true(o[i].required) && !is_subcommand_type(o[i].type))
             form_add_error(form, &at, FORM_MISPLACED_REQUIRED);
-        optional |= !is_given_true(o[i].required);
+        optional |= !is_present_and_true(o[i].required);
     }
 }

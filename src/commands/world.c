@@ -205,7 +205,7 @@ static enum err import_commands(struct world_file_importer *im, const void *json
     return e == ERR_INVALID_FORM_BODY ? OK : e;
 }
 
-static void clear_null_dictionary(struct opt_list *dictionary)
+static void make_null_dictionary_absent(struct opt_list *dictionary)
 {
     if (dictionary->given == GIVEN_NULL)
         dictionary->given = ABSENT;
@@ -218,10 +218,10 @@ static void clear_null_option_dictionaries(const struct list *options)
     for (size_t i = 0; i < options->count; i++) {
         struct command_choice *c = o[i].choices.value.items;
 
-        clear_null_dictionary(&o[i].name_localizations);
-        clear_null_dictionary(&o[i].description_localizations);
+        make_null_dictionary_absent(&o[i].name_localizations);
+        make_null_dictionary_absent(&o[i].description_localizations);
         for (size_t n = 0; n < o[i].choices.value.count; n++)
-            clear_null_dictionary(&c[n].name_localizations);
+            make_null_dictionary_absent(&c[n].name_localizations);
         clear_null_option_dictionaries(&o[i].options.value);
     }
 }
@@ -244,9 +244,9 @@ static struct command_patch command_to_patch(const struct command *k)
         .contexts = k->contexts,
     };
 
-    clear_null_dictionary(&p.name_localizations);
-    clear_null_dictionary(&p.description_localizations);
-    clear_null_dictionary(&p.contexts);
+    make_null_dictionary_absent(&p.name_localizations);
+    make_null_dictionary_absent(&p.description_localizations);
+    make_null_dictionary_absent(&p.contexts);
     clear_null_option_dictionaries(&p.options.value);
     if (p.default_member_permissions.given != GIVEN)
         p.default_member_permissions.given = ABSENT;

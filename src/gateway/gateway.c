@@ -169,7 +169,7 @@ void gateway_drain(struct gateway *g, int64_t patience_ms)
 }
 
 /* Sets g->busy if the loop has running store reads, posted tasks or undelivered events. */
-static void check_loop_is_busy(struct loop *loop, void *arg)
+static void set_busy_if_loop_has_work(struct loop *loop, void *arg)
 {
     struct gateway *g = arg;
     const struct gateway_loop *h = g->gateway_loops[loop_index(loop)];
@@ -184,7 +184,7 @@ static void wait_until_loops_are_idle(struct gateway *g, unsigned count)
     do {
         g->busy = false;
         for (unsigned i = 0; i < count; i++)
-            loop_call_and_wait(g->gateway_loops[i]->loop, check_loop_is_busy, g);
+            loop_call_and_wait(g->gateway_loops[i]->loop, set_busy_if_loop_has_work, g);
         if (g->busy)
             usleep(1000);
     } while (g->busy);

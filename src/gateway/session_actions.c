@@ -15,7 +15,8 @@ struct session_action_post {
     int code;
 };
 
-static void act_on_socket(struct gateway_socket *p, enum gateway_session_action what, int code)
+static void apply_session_action_to_socket(struct gateway_socket *p,
+                                           enum gateway_session_action what, int code)
 {
     switch (what) {
     case GATEWAY_ACTION_RECONNECT:
@@ -39,7 +40,7 @@ static void on_session_action_posted(struct loop_message *post)
     struct session *s = registry_find_session_on_loop(x->gateway_loop, x->number);
 
     if (s && s->socket && !s->socket->closing)
-        act_on_socket(s->socket, x->what, x->code);
+        apply_session_action_to_socket(s->socket, x->what, x->code);
     else if (s && !s->socket && x->what == GATEWAY_ACTION_INVALIDATE)
         session_end(s); /* the client gets op 9 at its next RESUME */
     mem_free(x);

@@ -20,7 +20,7 @@ static size_t count_session_guilds(const struct session *s)
     return n;
 }
 
-static const char *transport_name(const struct gateway_socket *p)
+static const char *encoding_and_compression_name(const struct gateway_socket *p)
 {
     static const char *const names[] = { "json", "json, zlib", "json, zstd",
                                          "etf",  "etf, zlib",  "etf, zstd" };
@@ -45,7 +45,7 @@ static void write_session_json(const struct session *s, struct json_writer *j)
     json_write_name(j, "address");
     json_write_text(j, s->socket ? websocket_remote_address(s->socket->ws) : STR(""));
     json_write_name(j, "transport");
-    json_write_text(j, str_of(s->socket ? transport_name(s->socket) : ""));
+    json_write_text(j, str_of(s->socket ? encoding_and_compression_name(s->socket) : ""));
     json_write_name(j, "shard");
     json_begin_array(j);
     json_write_int(j, s->options.shard_id);
@@ -69,7 +69,7 @@ static void write_session_json(const struct session *s, struct json_writer *j)
     json_end_object(j);
 }
 
-static void write_sessions_of_loop(struct loop *loop, void *arg)
+static void write_json_of_sessions_on_loop(struct loop *loop, void *arg)
 {
     struct session_list_writer *c = arg;
     const struct gateway_loop *h = c->gateway->gateway_loops[loop_index(loop)];
@@ -87,7 +87,7 @@ void gateway_write_session_list(struct gateway *g, struct buf *out)
     struct session_list_writer c = { g, out };
 
     for (unsigned i = 0; i < g->gateway_loop_count; i++)
-        loop_call_and_wait(g->gateway_loops[i]->loop, write_sessions_of_loop, &c);
+        loop_call_and_wait(g->gateway_loops[i]->loop, write_json_of_sessions_on_loop, &c);
 }
 
 struct account_session_lister {

@@ -19,7 +19,7 @@ static bool member_is_listed(const struct list *members, snowflake id)
     return false;
 }
 
-static void append_id(struct tx *tx, struct list *ids, snowflake id)
+static void append_user_id(struct tx *tx, struct list *ids, snowflake id)
 {
     id_list_add(tx_arena(tx), ids, id);
 }
@@ -38,14 +38,15 @@ static bool can_view_presence(const struct gateway_viewer *v, snowflake id)
     return viewer_has_presence_intent(v) || (v->friends && id_list_contains(v->friends, id));
 }
 
-static struct list visible_presences_of_listed(struct tx *tx, const struct gateway_viewer *v,
-                                               const struct encoded_members *people)
+static struct list ids_of_members_with_visible_presence(struct tx *tx,
+                                                        const struct gateway_viewer *v,
+                                                        const struct encoded_members *people)
 {
     struct list ids = { 0 };
 
     for (size_t i = 0; i < people->count; i++)
         if (can_view_presence(v, people->each[i].id))
-            append_id(tx, &ids, people->each[i].id);
+            append_user_id(tx, &ids, people->each[i].id);
     return ids;
 }
 
@@ -61,7 +62,8 @@ static enum err read_member_ids(struct tx *tx, struct sql sql, snowflake guild_i
     return tx_read_ids(tx, sql, BIND(v_id(guild_id), v_id(user_id)), ret);
 }
 
-static enum err add_listed_member(struct tx *tx, snowflake user_id, struct gateway_guild *g)
+static enum err add_member_to_gateway_guild(struct tx *tx, snowflake user_id,
+                                            struct gateway_guild *g)
 {
     struct member m;
 
@@ -76,8 +78,8 @@ static enum err add_listed_member(struct tx *tx, snowflake user_id, struct gatew
 }
 
 /* Reads the members of a large guild whose presence is visible to the viewer. */
-static enum err read_visible_of_large_guild(struct tx *tx, const struct gateway_viewer *v,
-                                            struct gateway_guild *g, struct list *ids)
+static enum err read_visible_members_of_large_guild(struct tx *tx, const struct gateway_viewer *v,
+                                                    struct gateway_guild *g, struct list *ids)
 {
     bool friends = v->friends && v->friends->count;
     enum err e = OK;
@@ -90,7 +92,7 @@ static enum err read_visible_of_large_guild(struct tx *tx, const struct gateway_
     if (!e && viewer_has_presence_intent(v))
         gateway_filter_online_accounts(v->gateway, ids, ONLINE_MEMBERS_MAX);
     for (size_t i = 0; !e && i < ids->count; i++)
-        e = add_listed_member(tx, ((const snowflake *)ids->items)[i], g);
+        e = add_member_to_gateway_guild(tx, ((const snowflake *)ids->items)[i], g);
     return e;
 }
 
@@ -103,9 +105,9 @@ static enum err add_visible_presences(struct tx *tx, const struct gateway_viewer
     enum err e = OK;
 
     if (g->encoded_members)
-        ids = visible_presences_of_listed(tx, v, g->encoded_members);
+        ids = ids_of_members_with_visible_presence(tx, v, g->encoded_members);
     else
-        e = read_visible_of_large_guild(tx, v, g, &ids);
+        e = read_visible_members_of_large_guild(tx, v, g, &ids);
     if (e || !ids.count)
         return e;
     buf_init(&out, 1024 * 1024);
@@ -117,7 +119,7 @@ static enum err add_visible_presences(struct tx *tx, const struct gateway_viewer
 }
 
 /* Returns the guild size up to which all members are listed. */
-static int64_t max_members_to_list(const struct gateway_viewer *v)
+static int64_t max_guild_size_to_list_members(const struct gateway_viewer *v)
 {
     if (!v->bot)
         return GUILD_LISTED_MEMBERS;
@@ -132,7 +134,7 @@ enum err write_gateway_guild_json(struct tx *tx, const struct member *m,
         .guild_id = m->guild_id,
         .member = m,
         .user = v->user ? v->user : &own,
-        .listed_up_to = max_members_to_list(v),
+        .listed_up_to = max_guild_size_to_list_members(v),
         .encodes_members = true,
         .refers_to_users = ready_has_user_list(v->ready_writer),
     };

@@ -62,8 +62,8 @@ static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_k
     return e;
 }
 
-static enum err read_guild_cached(struct tx *tx, snowflake guild_id, bool whole,
-                                  struct guild_with_channels *ret)
+static enum err read_guild_from_cache_or_store(struct tx *tx, snowflake guild_id, bool whole,
+                                               struct guild_with_channels *ret)
 {
     static const char what[] = "guild";
     struct result_cache_key key = { what, { guild_id, whole } };
@@ -83,10 +83,10 @@ static enum err read_guild_cached(struct tx *tx, snowflake guild_id, bool whole,
 enum err read_guild_with_channels(struct tx *tx, snowflake guild_id,
                                   struct guild_with_channels *ret)
 {
-    return read_guild_cached(tx, guild_id, false, ret);
+    return read_guild_from_cache_or_store(tx, guild_id, false, ret);
 }
 
 enum err read_whole_guild(struct tx *tx, snowflake guild_id, struct guild_with_channels *ret)
 {
-    return read_guild_cached(tx, guild_id, true, ret);
+    return read_guild_from_cache_or_store(tx, guild_id, true, ret);
 }

@@ -22,8 +22,8 @@ static const struct channel *find_channel(const struct list *channels, snowflake
     return NULL;
 }
 
-static bool member_can_view(const struct permission_input *who, const struct channel *c,
-                            const struct list *all)
+static bool can_view_channel_or_thread(const struct permission_input *who, const struct channel *c,
+                                       const struct list *all)
 {
     const struct list *o = &c->permission_overwrites.value;
     const struct channel *parent;
@@ -43,7 +43,7 @@ static void add_visible_channels(struct arena *arena, const struct permission_in
     const struct channel *c = parts->channels.items;
 
     for (size_t i = 0; i < parts->channels.count; i++) {
-        if (!bot && !member_can_view(who, &c[i], &parts->channels))
+        if (!bot && !can_view_channel_or_thread(who, &c[i], &parts->channels))
             continue;
         *(struct channel *)list_append(arena, &ret->channels, sizeof *c) = c[i];
         if (ret->encoded)
@@ -79,7 +79,7 @@ static enum err read_visible_threads_of_guild(struct tx *tx, const struct permis
         memcpy(t, parts->threads.items, size);
     enum err e = threads_read_viewer_membership(tx, who->guild_id, who->user_id, &threads);
     for (size_t i = 0; !e && i < threads.count; i++)
-        if ((bot || t[i].member) && member_can_view(who, &t[i], &parts->channels))
+        if ((bot || t[i].member) && can_view_channel_or_thread(who, &t[i], &parts->channels))
             append_visible_thread(arena, t[i], &ret->threads);
     return e;
 }

@@ -17,7 +17,7 @@ static void write_raw_field(struct json_writer *out, const char *name, const cha
     json_write_raw(out, str_of(value));
 }
 
-static void write_empty_lists(struct json_writer *out, const char *const *names)
+static void write_empty_list_fields_json(struct json_writer *out, const char *const *names)
 {
     for (; *names; names++)
         write_raw_field(out, *names, "[]");
@@ -78,19 +78,19 @@ static void write_voice_regions_json(struct str address, struct json_writer *out
 }
 
 /* Writes the fields that bots and users get and that do not depend on the account. */
-static void write_constant_fields_json(struct str address, struct json_writer *out)
+static void write_constant_ready_fields_json(struct str address, struct json_writer *out)
 {
     static const char *const lists[] = { "guild_join_requests", NULL };
 
-    write_empty_lists(out, lists);
+    write_empty_list_fields_json(out, lists);
     write_voice_regions_json(address, out);
 }
 
-static enum err write_bot_fields_json(struct json_writer *out)
+static enum err write_ready_fields_of_bot_json(struct json_writer *out)
 {
     static const char *const lists[] = { "private_channels", "relationships", "presences", NULL };
 
-    write_empty_lists(out, lists);
+    write_empty_list_fields_json(out, lists);
     write_raw_field(out, "user_settings", "{}");
     return OK;
 }
@@ -107,8 +107,8 @@ static enum err write_user_settings_json(struct tx *tx, snowflake user_id, struc
     return OK;
 }
 
-static enum err write_user_fields_json(struct tx *tx, const struct gateway_viewer *v,
-                                       struct json_writer *out)
+static enum err write_ready_fields_of_user_json(struct tx *tx, const struct gateway_viewer *v,
+                                                struct json_writer *out)
 {
     static const char *const lists[] = { "linked_users", "experiments", "guild_experiments", NULL };
     enum err e = write_private_channels_json(tx, v, out);
@@ -131,7 +131,7 @@ static enum err write_user_fields_json(struct tx *tx, const struct gateway_viewe
         e = write_ready_settings_proto(tx, v->user_id, out);
     if (e)
         return e;
-    write_empty_lists(out, lists);
+    write_empty_list_fields_json(out, lists);
     if (!ready_has_user_list(v->ready_writer))
         write_raw_field(out, "users", "[]");
     write_raw_field(out, "consents", "{\"personalization\":{\"consented\":false}}");
@@ -158,6 +158,7 @@ enum err write_ready_account_json(struct tx *tx, const struct gateway_viewer *v,
         schema_encode_object(out, &current_user_schema, v->user);
     else
         schema_encode_object(out, &user_in_ready_schema, &person);
-    write_constant_fields_json(str_of(v->address), out);
-    return v->bot ? write_bot_fields_json(out) : write_user_fields_json(tx, v, out);
+    write_constant_ready_fields_json(str_of(v->address), out);
+    return v->bot ? write_ready_fields_of_bot_json(out)
+                  : write_ready_fields_of_user_json(tx, v, out);
 }

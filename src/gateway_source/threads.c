@@ -29,9 +29,9 @@ static const struct channel *find_parent_channel(const struct channel *thread,
     return NULL;
 }
 
-static bool thread_is_in_sync(const struct thread_list_sync *sync,
-                              const struct permission_input *who, const struct channel *thread,
-                              const struct list *channels)
+static bool thread_belongs_in_list_sync(const struct thread_list_sync *sync,
+                                        const struct permission_input *who,
+                                        const struct channel *thread, const struct list *channels)
 {
     const struct channel *parent = find_parent_channel(thread, channels);
 
@@ -71,7 +71,7 @@ enum err read_visible_threads(struct tx *tx, snowflake user_id, struct thread_li
     e = threads_read_viewer_membership(tx, sync->guild_id, user_id, &threads);
     const struct channel *t = threads.items;
     for (size_t i = 0; !e && i < threads.count; i++)
-        if (thread_is_in_sync(sync, &who, &t[i], &parts.channels))
+        if (thread_belongs_in_list_sync(sync, &who, &t[i], &parts.channels))
             append_thread_to_sync(arena, t[i], sync);
     return e;
 }

@@ -36,7 +36,7 @@ static int compare_choice_time(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static enum err consume_choices(struct call *call, struct list *ret)
+static enum err delete_and_return_gif_choices(struct call *call, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(call->tx, DELETE_CHOICES, BIND(v_int(AT_ONCE)), &rows);
@@ -161,9 +161,9 @@ static enum err read_or_insert_term(struct call *call, const struct gif_choice_r
 
 /* Records the users of a search term, which is suggested once three accounts have used it within a
  * week. Times are updated at most once per hour, so that frequent users cause no writes. */
-static enum err update_third_user_time(struct call *call, int64_t term,
-                                       const struct gif_choice_row *c, size_t count,
-                                       int64_t *third_at)
+static enum err record_users_of_search_term(struct call *call, int64_t term,
+                                            const struct gif_choice_row *c, size_t count,
+                                            int64_t *third_at)
 {
     int64_t changed, new_users = 0;
     struct rows row;
@@ -183,8 +183,8 @@ static enum err update_third_user_time(struct call *call, int64_t term,
     return e;
 }
 
-static enum err count_term_gif_pairs(struct call *call, int64_t term,
-                                     const struct gif_choice_row *c, size_t count)
+static enum err count_choices_of_gifs_for_term(struct call *call, int64_t term,
+                                               const struct gif_choice_row *c, size_t count)
 {
     enum err e = OK;
 
@@ -212,11 +212,11 @@ static enum err count_choices_of_term(struct call *call, const struct gif_choice
     double heat = row_real(&row, 1);
     for (size_t i = 0; i < count; i++)
         heat = heat_after_choice(heat, day_of_choice(&c[i]));
-    e = update_third_user_time(call, n, c, count, &third_at);
+    e = record_users_of_search_term(call, n, c, count, &third_at);
     if (!e)
         e = tx_exec(call->tx, UPDATE_TERM_HEAT, BIND(v_int(n), v_real(heat), v_int(third_at)),
                     NULL);
-    return e ? e : count_term_gif_pairs(call, n, c, count);
+    return e ? e : count_choices_of_gifs_for_term(call, n, c, count);
 }
 
 /* --- job ------------------------------------------------------------------------------ */
@@ -227,7 +227,7 @@ static bool choices_have_same_gif(const struct gif_choice_row *a, const struct g
 }
 
 /* Calls `count` for each run of equal choices. */
-static enum err count_groups_of_choices(
+static enum err sort_and_count_equal_choices(
     struct call *call, struct list *choices, int (*order)(const void *, const void *),
     bool (*same)(const struct gif_choice_row *, const struct gif_choice_row *),
     enum err (*count)(struct call *, const struct gif_choice_row *, size_t))
@@ -253,17 +253,17 @@ static enum err run_choice_count_job(struct call *call, const struct job *job)
 {
     struct list choices;
     bool more = false;
-    enum err e = consume_choices(call, &choices);
+    enum err e = delete_and_return_gif_choices(call, &choices);
     size_t taken = choices.count;
 
     if (!e)
         e = remove_repeated_choices(call, &choices);
     if (!e)
-        e = count_groups_of_choices(call, &choices, compare_choice_gif, choices_have_same_gif,
-                                    count_choices_of_gif);
+        e = sort_and_count_equal_choices(call, &choices, compare_choice_gif, choices_have_same_gif,
+                                         count_choices_of_gif);
     if (!e)
-        e = count_groups_of_choices(call, &choices, compare_choice_term, choices_have_same_term,
-                                    count_choices_of_term);
+        e = sort_and_count_equal_choices(call, &choices, compare_choice_term,
+                                         choices_have_same_term, count_choices_of_term);
     if (!e && taken < AT_ONCE)
         e = delete_old_gif_statistics(call, &more);
     if (e)

@@ -74,39 +74,39 @@ static const enum gif_format formats_by_type[][4] = {
     { GIF_WEBP, GIF_TINYWEBP, GIF_NANOWEBP, GIF_FORMAT_COUNT },
 };
 
-static bool media_has_format(const struct gif_media_sizes *m, enum gif_format f)
+static bool gif_has_file_of_format(const struct gif_media_sizes *m, enum gif_format f)
 {
     return f < GIF_FORMAT_COUNT && m->of[f].width;
 }
 
 /* Returns the format itself if there is a file, else the next larger one, else a smaller one. */
-static enum gif_format choose_nearest_size(const struct gif_media_sizes *m,
-                                           const enum gif_format kind[4], int at)
+static enum gif_format choose_format_of_nearest_size(const struct gif_media_sizes *m,
+                                                     const enum gif_format kind[4], int at)
 {
     for (int i = at; i >= 0; i--)
-        if (media_has_format(m, kind[i]))
+        if (gif_has_file_of_format(m, kind[i]))
             return kind[i];
     for (int i = at + 1; i < 4; i++)
-        if (media_has_format(m, kind[i]))
+        if (gif_has_file_of_format(m, kind[i]))
             return kind[i];
     return GIF_FORMAT_COUNT;
 }
 
 enum gif_format choose_gif_format(const struct gif_media_sizes *m, enum gif_format wanted)
 {
-    enum gif_format found = media_has_format(m, wanted) ? wanted : GIF_FORMAT_COUNT;
+    enum gif_format found = gif_has_file_of_format(m, wanted) ? wanted : GIF_FORMAT_COUNT;
 
     /* If there is no still picture, the smallest animation is used. */
     if (wanted == GIF_PREVIEW && found == GIF_FORMAT_COUNT)
-        found = choose_nearest_size(m, formats_by_type[2], 2);
+        found = choose_format_of_nearest_size(m, formats_by_type[2], 2);
     for (size_t k = 0; k < COUNT_OF(formats_by_type) && found == GIF_FORMAT_COUNT; k++)
         for (int i = 0; i < 4; i++)
             if (formats_by_type[k][i] == wanted)
-                found = choose_nearest_size(m, formats_by_type[k], i);
+                found = choose_format_of_nearest_size(m, formats_by_type[k], i);
     if (found == GIF_FORMAT_COUNT)
-        found = choose_nearest_size(m, formats_by_type[2], 0);
+        found = choose_format_of_nearest_size(m, formats_by_type[2], 0);
     for (int f = 0; f < GIF_FORMAT_COUNT && found == GIF_FORMAT_COUNT; f++)
-        if (media_has_format(m, (enum gif_format)f))
+        if (gif_has_file_of_format(m, (enum gif_format)f))
             found = (enum gif_format)f;
     return found;
 }

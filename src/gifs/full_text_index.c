@@ -8,7 +8,7 @@
 /* Maximum number of matches that are ranked: a single letter matches most of a catalogue. */
 enum { MOST_MATCHES = 20000, MOST_WORDS = 16 };
 
-static bool is_sqlite(const char *engine)
+static bool store_engine_is_sqlite(const char *engine)
 {
     return str_is(str_of(engine), "sqlite");
 }
@@ -28,8 +28,8 @@ static const char SEARCH_TSVECTOR[] =
 
 /* Builds the full-text query: "cat"* AND … on SQLite, 'cat':* & … on PostgreSQL. The words contain
  * only letters and digits. */
-static struct str build_match_query(struct arena *a, const struct list *words,
-                                    enum search_match match, bool sqlite)
+static struct str build_full_text_query(struct arena *a, const struct list *words,
+                                        enum search_match match, bool sqlite)
 {
     const struct str *w = words->items;
     size_t count = words->count < MOST_WORDS ? words->count : MOST_WORDS;
@@ -51,8 +51,8 @@ enum err gif_index_search(const struct gif_request *w, const struct list *words,
                           enum search_match match, struct rows *ret)
 {
     struct call *call = w->call;
-    bool sqlite = is_sqlite(store_engine_name(api_options(call->api)->store));
-    struct str text = build_match_query(call->arena, words, match, sqlite);
+    bool sqlite = store_engine_is_sqlite(store_engine_name(api_options(call->api)->store));
+    struct str text = build_full_text_query(call->arena, words, match, sqlite);
 
     return tx_query(call->tx, sqlite ? SQL(SEARCH_FTS5) : SQL(SEARCH_TSVECTOR),
                     BIND(v_text(text), v_int(w->cap), v_text(w->locale), v_text(w->language),
@@ -70,7 +70,7 @@ static const char READ_GIFS_POSTGRES[] = "select n, id, title, media from gifs "
 enum err read_gif_rows(struct call *call, const struct gif_search_hit *hits, size_t count,
                        struct rows *ret)
 {
-    bool sqlite = is_sqlite(store_engine_name(api_options(call->api)->store));
+    bool sqlite = store_engine_is_sqlite(store_engine_name(api_options(call->api)->store));
     struct buf list;
 
     buf_init(&list, 64 * 1024);
@@ -134,7 +134,7 @@ enum err gif_index_write(struct tx *tx, const char *engine, int64_t n, struct st
 {
     struct arena *a = tx_arena(tx);
 
-    if (!is_sqlite(engine))
+    if (!store_engine_is_sqlite(engine))
         return write_tsvector(tx, n, title, tags, description);
     enum err e = tx_exec(tx, DELETE_FTS5, BIND(v_int(n)), NULL);
     if (e)

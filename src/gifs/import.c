@@ -83,8 +83,8 @@ static bool read_or_download_file(struct gif_import_state *im, struct str where,
 
 /* Checks the type and size of a file. If the file does not state its size, the size in the row is
  * used. */
-static bool check_import_file(struct gif_import_state *im, const struct imported_gif *d,
-                              struct str where, struct gif_file *f)
+static bool check_file_type_and_size(struct gif_import_state *im, const struct imported_gif *d,
+                                     struct str where, struct gif_file *f)
 {
     if (!probe_gif_file(f->bytes, f->format, &f->size))
         return refuse_import_row(im, "'%.*s' is not a %.*s file", STR_ARGS(where),
@@ -99,8 +99,8 @@ static bool check_import_file(struct gif_import_state *im, const struct imported
     return true;
 }
 
-static bool read_files_of_row(struct gif_import_state *im, const struct imported_gif *d,
-                              struct list *ret)
+static bool read_files_of_import_row(struct gif_import_state *im, const struct imported_gif *d,
+                                     struct list *ret)
 {
     const struct string_pair *media = d->media.items;
 
@@ -116,7 +116,7 @@ static bool read_files_of_row(struct gif_import_state *im, const struct imported
         if (buf_is_full(bytes))
             return refuse_import_row(im, "'%.*s' is larger than 20 MiB", STR_ARGS(media[i].value));
         f->bytes = buf_str(bytes);
-        if (!check_import_file(im, d, media[i].value, f))
+        if (!check_file_type_and_size(im, d, media[i].value, f))
             return false;
     }
     return true;
@@ -144,7 +144,7 @@ static enum err import_gif_row(struct gif_import_state *im, struct tx *tx,
     struct list files;
     bool made;
 
-    if (!read_files_of_row(im, d, &files)) {
+    if (!read_files_of_import_row(im, d, &files)) {
         im->report->refused++;
         return OK;
     }

@@ -70,7 +70,8 @@ static const struct type type_weight = {
     .kind = KIND_REAL, .flags = TYPE_EITHER, .min = 0, .max = 1000000
 };
 
-static void check_media_formats(struct form *form, const struct json_path *here, const void *object)
+static void check_formats_of_media_field(struct form *form, const struct json_path *here,
+                                         const void *object)
 {
     const struct imported_gif *d = object;
     const struct string_pair *media = d->media.items;
@@ -114,7 +115,7 @@ static const struct schema draft_schema = {
     .name = "GifRow",
     .size = sizeof(struct imported_gif),
     .fields = draft_fields,
-    .check = check_media_formats,
+    .check = check_formats_of_media_field,
     .doc = "A GIF to import.",
 };
 const struct type gif_draft_type = { .kind = KIND_OBJECT, .schema = &draft_schema };
@@ -122,7 +123,7 @@ const struct type gif_draft_type = { .kind = KIND_OBJECT, .schema = &draft_schem
 /* --- CSV ------------------------------------------------------------------------------ */
 
 /* Returns the end of a CSV cell: the first comma or newline outside quotes. */
-static size_t find_cell_end(struct str in)
+static size_t find_csv_cell_end(struct str in)
 {
     bool quoted = false;
     size_t i;
@@ -138,9 +139,9 @@ static size_t find_cell_end(struct str in)
 
 /* Removes one CSV cell from *rest and returns it. *ret_last is true if it is the last of its line.
  * Quotes inside quotes are doubled. */
-static struct str parse_next_cell(struct arena *a, struct str *rest, bool *ret_last)
+static struct str parse_next_csv_cell(struct arena *a, struct str *rest, bool *ret_last)
 {
-    size_t end = find_cell_end(*rest), n = 0;
+    size_t end = find_csv_cell_end(*rest), n = 0;
     struct str in = str_slice(rest->p, end);
     char *out = arena_alloc_raw(a, end + 1);
 
@@ -182,7 +183,7 @@ static struct str csv_line_to_json(struct gif_import_reader *r, struct arena *a)
     buf_init(&out, 256 * 1024);
     json_begin_object(&j);
     for (size_t i = 0; !last; i++) {
-        struct str cell = parse_next_cell(a, &r->rest, &last);
+        struct str cell = parse_next_csv_cell(a, &r->rest, &last);
 
         if (i >= r->columns.count || !cell.n || !utf8_is_valid(cell))
             continue;
@@ -237,12 +238,12 @@ void gif_import_reader_init(struct gif_import_reader *r, struct str text, struct
     }
     while (r->rest.n && !last)
         *(struct str *)list_append(a, &r->columns, sizeof(struct str)) =
-            str_trim(parse_next_cell(a, &r->rest, &last));
+            str_trim(parse_next_csv_cell(a, &r->rest, &last));
 }
 
 /* Removes one array element from *rest and returns it: the text up to the next comma or bracket at
  * depth 0. Does not validate the JSON. */
-static struct str parse_next_element(struct str *rest)
+static struct str extract_next_json_array_element(struct str *rest)
 {
     struct str in = *rest;
     bool quoted = false;
@@ -280,7 +281,7 @@ bool gif_import_reader_next(struct gif_import_reader *r, struct arena *a, struct
     if (!r->rest.n)
         return false;
     if (r->form == FORM_ARRAY)
-        text = skip_whitespace(parse_next_element(&r->rest));
+        text = skip_whitespace(extract_next_json_array_element(&r->rest));
     else if (r->form == FORM_LINES)
         text = str_cut(&r->rest, '\n');
     else

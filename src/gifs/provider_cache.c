@@ -19,7 +19,7 @@ struct cached_response {
     char bytes[]; /* the key, then the body */
 };
 
-static bool cached_response_matches(const struct cache_entry *entry, const void *key)
+static bool cached_response_has_key(const struct cache_entry *entry, const void *key)
 {
     const struct cached_response *e = (const struct cached_response *)entry;
 
@@ -30,7 +30,7 @@ static struct cache_kind answers = {
     .name = "gif answers",
     .entries = 512,
     .bytes = 16 * 1024 * 1024,
-    .matches = cached_response_matches,
+    .matches = cached_response_has_key,
 };
 static struct {
     pthread_mutex_t lock;

@@ -117,7 +117,7 @@ static struct provider_fetch *provider_fetch_new(struct call *call, enum upstrea
     return q;
 }
 
-static void finish_one_query(struct call *call)
+static void finish_provider_query(struct call *call)
 {
     struct provider_queries *in = call_passed_data(call, "provider_queries");
 
@@ -138,11 +138,11 @@ static void on_provider_result(struct call *call, enum upstream_kind kind)
         provider_cache_find(a->key, call->arena, &cached_body, &refresh) != CACHED_FRESH;
     if (!a->answer.failed)
         a->answer.body = cached_body;
-    finish_one_query(call);
+    finish_provider_query(call);
 }
 
 /* Sends all queries of a call. The call resumes after the last response or timeout. */
-static void send_all_queries(struct call *call)
+static void send_provider_queries_of_call(struct call *call)
 {
     struct provider_queries *in = call_passed_data(call, "provider_queries");
     bool room = atomic_fetch_add(&waiting_calls, 1) < MOST_WAITING;
@@ -158,7 +158,7 @@ static void send_all_queries(struct call *call)
         in->open++;
         send_provider_fetch(q);
     }
-    finish_one_query(call);
+    finish_provider_query(call);
 }
 
 static void add_provider_query(struct call *call, enum upstream_kind kind, struct str key)
@@ -175,7 +175,7 @@ static void add_provider_query(struct call *call, enum upstream_kind kind, struc
         provider_cache_find(key, call->arena, &a->answer.body, &refresh);
     a->answer.failed = found == CACHED_NOT || found == CACHED_TOO_OLD;
     if (a->answer.failed && provider_circuit_breaker_allows())
-        call->await = send_all_queries;
+        call->await = send_provider_queries_of_call;
     if (refresh)
         send_provider_fetch(provider_fetch_new(call, kind, key));
 }
@@ -196,7 +196,7 @@ bool should_search_local_catalogue(const struct call *call)
 
 /* Returns the locale from the query or the headers, because the user's settings need a
  * transaction. */
-static struct str locale_without_transaction(const struct call *call, const struct opt_str *named)
+static struct str locale_from_query_or_headers(const struct call *call, const struct opt_str *named)
 {
     struct str known = named && named->given == GIVEN && named->value.n
                            ? locale_find_supported(named->value)
@@ -212,7 +212,7 @@ static struct str build_query_key(struct call *call, const char *path, bool with
 
     buf_init(&out, 8 * 1024);
     buf_printf(&out, "%s?locale=%.*s", path,
-               STR_ARGS(locale_without_transaction(call, &in->locale)));
+               STR_ARGS(locale_from_query_or_headers(call, &in->locale)));
     if (limit)
         buf_printf(&out, "&limit=%lld", (long long)limit);
     if (with_q) {
@@ -233,7 +233,7 @@ static bool provider_is_enabled(enum err *ret)
     return source == GIFS_UPSTREAM || source == GIFS_MERGED;
 }
 
-static int64_t query_limit(const struct call *call)
+static int64_t limit_of_gif_query(const struct call *call)
 {
     return ((const struct gif_query *)call->query)->limit;
 }
@@ -244,7 +244,7 @@ enum err prepare_provider_search(struct call *call)
 
     if (provider_is_enabled(&e))
         add_provider_query(call, UPSTREAM_GIFS,
-                           build_query_key(call, "/search", true, query_limit(call)));
+                           build_query_key(call, "/search", true, limit_of_gif_query(call)));
     return e;
 }
 
@@ -254,7 +254,7 @@ enum err prepare_provider_trending_gifs(struct call *call)
 
     if (provider_is_enabled(&e))
         add_provider_query(call, UPSTREAM_GIFS,
-                           build_query_key(call, "/trending", false, query_limit(call)));
+                           build_query_key(call, "/trending", false, limit_of_gif_query(call)));
     return e;
 }
 
@@ -276,7 +276,7 @@ enum err prepare_provider_suggestions(struct call *call)
 
     if (provider_is_enabled(&e))
         add_provider_query(call, UPSTREAM_TERMS,
-                           build_query_key(call, "/suggest", true, query_limit(call)));
+                           build_query_key(call, "/suggest", true, limit_of_gif_query(call)));
     return e;
 }
 
@@ -285,15 +285,16 @@ enum err prepare_provider_trending_terms(struct call *call)
     enum err e;
 
     if (provider_is_enabled(&e))
-        add_provider_query(call, UPSTREAM_TERMS,
-                           build_query_key(call, "/trending-terms", false, query_limit(call)));
+        add_provider_query(
+            call, UPSTREAM_TERMS,
+            build_query_key(call, "/trending-terms", false, limit_of_gif_query(call)));
     return e;
 }
 
 /* --- choices -------------------------------------------------------------------------- */
 
-static void on_choice_forwarded(void *arg, enum fetch_result result, int status, struct str type,
-                                struct buf *body)
+static void on_gif_choice_forwarded(void *arg, enum fetch_result result, int status,
+                                    struct str type, struct buf *body)
 {
     (void)arg, (void)result, (void)status, (void)type, (void)body;
 }
@@ -317,7 +318,7 @@ void forward_choice_to_provider(struct call *call)
     json_write_name(&j, "q");
     json_write_text(&j, in->q);
     json_write_name(&j, "locale");
-    json_write_text(&j, locale_without_transaction(call, NULL));
+    json_write_text(&j, locale_from_query_or_headers(call, NULL));
     json_end_object(&j);
     struct fetch_request f = {
         .method = "POST",
@@ -327,7 +328,7 @@ void forward_choice_to_provider(struct call *call)
         .body = buf_str(&body),
         .timeout_ms = TIMEOUT_MS,
         .max_response = 64 * 1024,
-        .done = on_choice_forwarded,
+        .done = on_gif_choice_forwarded,
     };
     /* A choice with a search text that is too long is not forwarded. */
     if (!buf_is_full(&body))

@@ -143,8 +143,8 @@ static bool is_allowed_media_url(struct str url)
 
 /* --- GIFs ----------------------------------------------------------------------------- */
 
-static bool gif_from_provider_gif(const struct gif_request *w, const struct provider_gif *in,
-                                  struct gif *out)
+static bool convert_provider_gif(const struct gif_request *w, const struct provider_gif *in,
+                                 struct gif *out)
 {
     const struct provider_file_entry *items = in->media.items;
     struct str urls[GIF_FORMAT_COUNT] = { 0 };
@@ -183,8 +183,8 @@ static struct provider_query_result provider_result_of_call(const struct call *c
 }
 
 /* Returns the error if the provider did not respond and the local list is empty, too. */
-static enum err error_without_provider_list(const struct provider_query_result *a,
-                                            const struct list *local)
+static enum err error_if_no_gif_list_available(const struct provider_query_result *a,
+                                               const struct list *local)
 {
     bool alone = gif_get_config()->source == GIFS_UPSTREAM && !local->count;
 
@@ -208,7 +208,7 @@ enum err add_provider_gifs(const struct gif_request *w, struct list *gifs)
     struct list list;
 
     if (!read_provider_list(w, UPSTREAM_GIFS, gifs, &list))
-        return error_without_provider_list(&a, gifs);
+        return error_if_no_gif_list_available(&a, gifs);
     /* The list may be a fixed array, so it is copied to a list that can grow. */
     struct list all = { 0 };
     for (size_t i = 0; i < gifs->count; i++)
@@ -217,7 +217,7 @@ enum err add_provider_gifs(const struct gif_request *w, struct list *gifs)
     for (size_t i = 0; i < list.count && all.count < w->limit; i++) {
         struct gif g;
 
-        if (gif_from_provider_gif(w, &((const struct provider_gif *)list.items)[i], &g))
+        if (convert_provider_gif(w, &((const struct provider_gif *)list.items)[i], &g))
             *(struct gif *)list_append(w->call->arena, &all, sizeof g) = g;
     }
     *gifs = all;
@@ -230,7 +230,7 @@ enum err add_provider_categories(const struct gif_request *w, struct list *categ
     struct list list;
 
     if (!read_provider_list(w, UPSTREAM_CATEGORIES, categories, &list))
-        return error_without_provider_list(&a, categories);
+        return error_if_no_gif_list_available(&a, categories);
     for (size_t i = 0; i < list.count && categories->count < GIFS_CATEGORIES; i++) {
         const struct provider_tag *t = &((const struct provider_tag *)list.items)[i];
 
@@ -248,7 +248,7 @@ enum err add_provider_terms(const struct gif_request *w, struct list *terms)
     struct list list;
 
     if (!read_provider_list(w, UPSTREAM_TERMS, terms, &list))
-        return error_without_provider_list(&a, terms);
+        return error_if_no_gif_list_available(&a, terms);
     for (size_t i = 0; i < list.count; i++)
         add_suggested_search_term(
             w, terms, normalize_search_text(w->call->arena, ((const struct str *)list.items)[i]));

@@ -24,7 +24,7 @@ static bool term_has_letter(struct str term)
 }
 
 /* Returns whether the wanted words occur one after the other. */
-static bool has_consecutive_words(const struct list *words, const struct list *wanted)
+static bool list_contains_word_sequence(const struct list *words, const struct list *wanted)
 {
     const struct str *w = words->items, *v = wanted->items;
 
@@ -41,7 +41,7 @@ static bool has_consecutive_words(const struct list *words, const struct list *w
 
 /* Returns whether the term contains a blocked word. Accents are removed, so that they cannot hide a
  * word. */
-static bool is_blocked_term(struct arena *a, struct str term)
+static bool term_has_blocked_word(struct arena *a, struct str term)
 {
     struct list words = split_into_search_words(a, term, false);
 
@@ -49,17 +49,17 @@ static bool is_blocked_term(struct arena *a, struct str term)
         struct str blocked = normalize_search_text(a, str_cut(&rest, ','));
         struct list wanted = split_into_search_words(a, blocked, true);
 
-        if (str_eq(blocked, term) || has_consecutive_words(&words, &wanted))
+        if (str_eq(blocked, term) || list_contains_word_sequence(&words, &wanted))
             return true;
     }
     return false;
 }
 
-static bool is_countable_term(struct arena *a, struct str term)
+static bool term_may_be_counted(struct arena *a, struct str term)
 {
     size_t n = utf8_length(term);
 
-    return n >= 2 && n <= GIFS_MAX_TERM && term_has_letter(term) && !is_blocked_term(a, term);
+    return n >= 2 && n <= GIFS_MAX_TERM && term_has_letter(term) && !term_has_blocked_word(a, term);
 }
 
 /* Time in microseconds until which a choice only inserts its row, because this process has
@@ -73,7 +73,7 @@ void reset_gif_choice_count_schedule(void)
 
 /* Returns whether this choice must schedule the count job. The interval is shorter than that of the
  * job, so that a row of an open transaction is counted, too. */
-static bool plan_count(void)
+static bool must_schedule_count_job(void)
 {
     int64_t now = clock_us(), until = count_planned_until;
 
@@ -93,7 +93,7 @@ void prepare_gif_choice(struct call *call)
     struct recorded_choice *recorded = call_pass_data(call, "recorded_choice", sizeof *recorded);
 
     recorded->term = normalize_search_text(call->arena, in->q);
-    if (!is_countable_term(call->arena, recorded->term))
+    if (!term_may_be_counted(call->arena, recorded->term))
         recorded->term = STR("");
 }
 
@@ -115,6 +115,6 @@ enum err insert_gif_choice(struct call *call, struct str id, struct str locale)
     if (e || !made)
         return e;
     if (!recorded->asks)
-        recorded->asks = plan_count();
+        recorded->asks = must_schedule_count_job();
     return recorded->asks ? job_schedule(call, &gif_count_job, 0, now, STR("")) : OK;
 }

@@ -28,7 +28,7 @@ static enum err read_tags_of_gif(struct tx *tx, int64_t n, struct str *ret)
     return rows_end(&r);
 }
 
-static enum err reindex_page(struct tx *tx, void *arg)
+static enum err reindex_next_gifs(struct tx *tx, void *arg)
 {
     struct gif_reindex *w = arg;
     int64_t last = w->behind;
@@ -58,6 +58,6 @@ enum err gifs_reindex(struct store *store)
     enum err e = OK;
 
     while (!e && w.count == PAGE)
-        e = store_run(store, STORE_WRITE, NULL, reindex_page, &w);
+        e = store_run(store, STORE_WRITE, NULL, reindex_next_gifs, &w);
     return e;
 }

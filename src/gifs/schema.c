@@ -73,8 +73,8 @@ static const struct type type_many = {
     .kind = KIND_INT, .flags = TYPE_CLAMP, .min = 20, .max = 500, .doc = "How many"
 };
 
-static void check_query_not_empty(struct form *form, const struct json_path *here,
-                                  const void *object)
+static void check_search_text_not_empty(struct form *form, const struct json_path *here,
+                                        const void *object)
 {
     const struct gif_query *in = object;
     struct json_path at = json_path_key(here, STR("q"));
@@ -107,12 +107,12 @@ const struct schema gif_term_query = { .size = sizeof(struct gif_query), .fields
 static const struct field suggest_fields[] = { Q, LIMIT(&type_few, 20), LOCALE, { 0 } };
 const struct schema gif_suggest_query = { .size = sizeof(struct gif_query),
                                           .fields = suggest_fields,
-                                          .check = check_query_not_empty };
+                                          .check = check_search_text_not_empty };
 
 static const struct field search_fields[] = { Q, LIMIT(&type_many, 100), FORMAT, LOCALE, { 0 } };
 const struct schema gif_search_query = { .size = sizeof(struct gif_query),
                                          .fields = search_fields,
-                                         .check = check_query_not_empty };
+                                         .check = check_search_text_not_empty };
 
 static const struct field trends_query_fields[] = { FORMAT, LOCALE, { 0 } };
 const struct schema gif_trends_query = { .size = sizeof(struct gif_query),

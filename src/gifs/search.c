@@ -19,7 +19,7 @@ struct best_hits {
     size_t count, max;
 };
 
-static int compare_gif_hits(const struct gif_search_hit *a, const struct gif_search_hit *b)
+static int compare_search_hits(const struct gif_search_hit *a, const struct gif_search_hit *b)
 {
     if (a->tier != b->tier)
         return a->tier > b->tier ? 1 : -1;
@@ -28,9 +28,9 @@ static int compare_gif_hits(const struct gif_search_hit *a, const struct gif_sea
     return a->n < b->n ? -1 : a->n > b->n;
 }
 
-static int compare_hits(const void *a, const void *b)
+static int compare_search_hits_for_qsort(const void *a, const void *b)
 {
-    return compare_gif_hits(a, b);
+    return compare_search_hits(a, b);
 }
 
 static void heap_sift_down(struct best_hits *b, size_t at)
@@ -39,7 +39,7 @@ static void heap_sift_down(struct best_hits *b, size_t at)
         size_t worst = at, left = 2 * at + 1;
 
         for (size_t i = left; i < left + 2 && i < b->count; i++)
-            if (compare_gif_hits(&b->hits[i], &b->hits[worst]) > 0)
+            if (compare_search_hits(&b->hits[i], &b->hits[worst]) > 0)
                 worst = i;
         if (worst == at)
             return;
@@ -52,7 +52,7 @@ static void heap_sift_down(struct best_hits *b, size_t at)
 
 static void heap_sift_up(struct best_hits *b, size_t at)
 {
-    while (at && compare_gif_hits(&b->hits[at], &b->hits[(at - 1) / 2]) > 0) {
+    while (at && compare_search_hits(&b->hits[at], &b->hits[(at - 1) / 2]) > 0) {
         struct gif_search_hit moved = b->hits[at];
 
         b->hits[at] = b->hits[(at - 1) / 2];
@@ -66,7 +66,7 @@ static void best_hits_add(struct best_hits *b, const struct gif_search_hit *hit)
     if (b->count < b->max) {
         b->hits[b->count++] = *hit;
         heap_sift_up(b, b->count - 1);
-    } else if (compare_gif_hits(&b->hits[0], hit) > 0) {
+    } else if (compare_search_hits(&b->hits[0], hit) > 0) {
         b->hits[0] = *hit;
         heap_sift_down(b, 0);
     }
@@ -82,7 +82,7 @@ struct click_count {
     int64_t count;
 };
 
-static enum err read_clicks_of_term(const struct gif_request *w, struct map *ret)
+static enum err read_gif_clicks_of_search_term(const struct gif_request *w, struct map *ret)
 {
     struct rows rows;
     enum err e = tx_query(w->call->tx, FIND_CLICKS,
@@ -140,7 +140,7 @@ static enum err run_search_pass(struct gif_search *s, enum search_match match, b
         best_hits_add(&best, &hit);
     }
     e = rows_end(&rows);
-    qsort(best.hits, best.count, sizeof *best.hits, compare_hits);
+    qsort(best.hits, best.count, sizeof *best.hits, compare_search_hits_for_qsort);
     for (size_t i = 0; match == MATCH_ALL && s->words.count > 1 && i < best.count; i++)
         map_put(&s->seen, (uint64_t)best.hits[i].n, &best.hits[i]);
     *count += best.count;
@@ -191,7 +191,7 @@ enum err search_gif_catalogue(const struct gif_request *w, struct list *ret)
         return OK;
     map_init(&s.clicks);
     map_init(&s.seen);
-    enum err e = read_clicks_of_term(w, &s.clicks);
+    enum err e = read_gif_clicks_of_search_term(w, &s.clicks);
     if (!e)
         e = run_search_passes(&s, false, hits, &count);
     if (!e && !count)

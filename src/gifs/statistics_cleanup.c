@@ -21,8 +21,8 @@ static const char TERMS[] =
     "delete from gif_terms where n in (select t.n from gif_terms t where t.heat < $1 and "
     "not exists (select 1 from gif_pairs p where p.term = t.n) limit $2)";
 
-static enum err delete_rows_limited(struct call *call, struct sql sql, struct value before,
-                                    bool *more)
+static enum err delete_some_old_statistics_rows(struct call *call, struct sql sql,
+                                                struct value before, bool *more)
 {
     int64_t gone = 0;
     enum err e = tx_exec(call->tx, sql, BIND(before, v_int(AT_ONCE)), &gone);
@@ -35,11 +35,13 @@ enum err delete_old_gif_statistics(struct call *call, bool *more)
 {
     int64_t now = clock_us();
     struct value cold = v_real(days_since_epoch(now) - TERM_DAYS);
-    enum err e = delete_rows_limited(call, SQL(PICKS), v_int(now - GIFS_PICK_WINDOW_US), more);
+    enum err e =
+        delete_some_old_statistics_rows(call, SQL(PICKS), v_int(now - GIFS_PICK_WINDOW_US), more);
 
     if (!e)
-        e = delete_rows_limited(call, SQL(USERS), v_int(now - GIFS_TERM_WINDOW_US), more);
+        e = delete_some_old_statistics_rows(call, SQL(USERS), v_int(now - GIFS_TERM_WINDOW_US),
+                                            more);
     if (!e)
-        e = delete_rows_limited(call, SQL(PAIRS), cold, more);
-    return e ? e : delete_rows_limited(call, SQL(TERMS), cold, more);
+        e = delete_some_old_statistics_rows(call, SQL(PAIRS), cold, more);
+    return e ? e : delete_some_old_statistics_rows(call, SQL(TERMS), cold, more);
 }

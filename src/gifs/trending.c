@@ -32,7 +32,7 @@ struct trending_list {
     struct map seen;
 };
 
-static int compare_hit_score(const void *a, const void *b)
+static int compare_trending_gif_scores(const void *a, const void *b)
 {
     const struct gif_search_hit *x = a, *y = b;
 
@@ -41,7 +41,8 @@ static int compare_hit_score(const void *a, const void *b)
     return x->n < y->n ? 1 : x->n > y->n ? -1 : 0;
 }
 
-static enum err add_hits_from_rows(struct trending_list *g, struct list *found, struct rows *rows)
+static enum err add_trending_gifs_from_rows(struct trending_list *g, struct list *found,
+                                            struct rows *rows)
 {
     while (rows_next(rows)) {
         struct gif_search_hit *hit = list_append(g->request->call->arena, found, sizeof *hit);
@@ -52,22 +53,22 @@ static enum err add_hits_from_rows(struct trending_list *g, struct list *found, 
     return rows_end(rows);
 }
 
-static enum err read_hits_in_locale(struct trending_list *g, struct sql sql, struct str where,
-                                    struct list *found)
+static enum err read_trending_gifs_of_locale(struct trending_list *g, struct sql sql,
+                                             struct str where, struct list *found)
 {
     struct rows rows;
     enum err e =
         tx_query(g->request->call->tx, sql,
                  BIND(v_text(where), v_int(g->request->cap), v_int((int64_t)g->max)), &rows);
 
-    return e ? e : add_hits_from_rows(g, found, &rows);
+    return e ? e : add_trending_gifs_from_rows(g, found, &rows);
 }
 
-static void append_best_hits(struct trending_list *g, struct list *found)
+static void append_best_trending_gifs(struct trending_list *g, struct list *found)
 {
     struct gif_search_hit *hits = found->items;
 
-    qsort(hits, found->count, sizeof *hits, compare_hit_score);
+    qsort(hits, found->count, sizeof *hits, compare_trending_gif_scores);
     for (size_t i = 0; i < found->count && g->count < g->max; i++) {
         if (map_get(&g->seen, (uint64_t)hits[i].n))
             continue;
@@ -77,22 +78,22 @@ static void append_best_hits(struct trending_list *g, struct list *found)
 }
 
 /* Adds GIFs of the locale `where` and, if set, of the locale `too`, merged by score. */
-static enum err collect_trending_hits(struct trending_list *g, struct sql sql, struct str where,
+static enum err collect_trending_gifs(struct trending_list *g, struct sql sql, struct str where,
                                       struct str too)
 {
     struct list found = { 0 };
 
     if (g->count == g->max)
         return OK;
-    enum err e = read_hits_in_locale(g, sql, where, &found);
+    enum err e = read_trending_gifs_of_locale(g, sql, where, &found);
     if (!e && too.n)
-        e = read_hits_in_locale(g, sql, too, &found);
+        e = read_trending_gifs_of_locale(g, sql, too, &found);
     if (!e && found.count)
-        append_best_hits(g, &found);
+        append_best_trending_gifs(g, &found);
     return e;
 }
 
-static enum err collect_any_hits(struct trending_list *g)
+static enum err collect_best_gifs_of_any_locale(struct trending_list *g)
 {
     struct list found = { 0 };
     struct rows rows;
@@ -100,9 +101,9 @@ static enum err collect_any_hits(struct trending_list *g)
                           BIND(v_int(g->request->cap), v_int((int64_t)g->max)), &rows);
 
     if (!e)
-        e = add_hits_from_rows(g, &found, &rows);
+        e = add_trending_gifs_from_rows(g, &found, &rows);
     if (!e && found.count)
-        append_best_hits(g, &found);
+        append_best_trending_gifs(g, &found);
     return e;
 }
 
@@ -112,15 +113,15 @@ enum err read_trending_gifs(const struct gif_request *w, size_t limit, struct li
 
     g.hits = arena_array(w->call->arena, struct gif_search_hit, limit);
     map_init(&g.seen);
-    enum err e = collect_trending_hits(&g, SQL(HOT_IN_LOCALE), w->locale, STR("*"));
+    enum err e = collect_trending_gifs(&g, SQL(HOT_IN_LOCALE), w->locale, STR("*"));
     if (!e)
-        e = collect_trending_hits(&g, SQL(GOOD_IN_LOCALE), w->locale, STR("*"));
+        e = collect_trending_gifs(&g, SQL(GOOD_IN_LOCALE), w->locale, STR("*"));
     if (!e)
-        e = collect_trending_hits(&g, SQL(HOT_IN_LANGUAGE), w->language, STR(""));
+        e = collect_trending_gifs(&g, SQL(HOT_IN_LANGUAGE), w->language, STR(""));
     if (!e)
-        e = collect_trending_hits(&g, SQL(GOOD_IN_LANGUAGE), w->language, STR(""));
+        e = collect_trending_gifs(&g, SQL(GOOD_IN_LANGUAGE), w->language, STR(""));
     if (!e && !g.count)
-        e = collect_any_hits(&g);
+        e = collect_best_gifs_of_any_locale(&g);
     map_clear(&g.seen);
     return e ? e : read_gif_objects(w, g.hits, g.count, ret);
 }
@@ -165,7 +166,7 @@ static struct category_score *find_category(struct list *list, struct str name)
     return NULL;
 }
 
-static enum err read_hot_categories(const struct gif_request *w, struct list *ret)
+static enum err read_trending_categories(const struct gif_request *w, struct list *ret)
 {
     struct list list = { 0 };
     struct map index_by_tag; /* maps the hash of a tag to its index plus one */
@@ -247,7 +248,7 @@ static enum err add_largest_categories(const struct gif_request *w, struct list 
 
 static enum err collect_categories(const struct gif_request *w, struct list *ret)
 {
-    enum err e = read_hot_categories(w, ret);
+    enum err e = read_trending_categories(w, ret);
 
     if (!e && ret->count < GIFS_CATEGORIES)
         e = gif_get_config()->categories.n ? add_configured_categories(w, ret)

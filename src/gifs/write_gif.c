@@ -70,7 +70,7 @@ static enum err write_gif_files(struct tx *tx, struct store *store, int64_t n,
     return e;
 }
 
-static struct gif_media_sizes media_sizes_of_files(const struct list *files)
+static struct gif_media_sizes collect_sizes_of_gif_files(const struct list *files)
 {
     const struct gif_file *f = files->items;
     struct gif_media_sizes m = { 0 };
@@ -82,7 +82,7 @@ static struct gif_media_sizes media_sizes_of_files(const struct list *files)
 
 /* --- rows ----------------------------------------------------------------------------- */
 
-static struct str format_tags(struct arena *a, const struct imported_gif *d, bool json)
+static struct str format_tags_of_gif(struct arena *a, const struct imported_gif *d, bool json)
 {
     const struct str *tags = d->tags.items;
     struct buf out;
@@ -135,7 +135,7 @@ static enum err write_gif_row(struct tx *tx, int64_t n, struct str id, const str
 
     return tx_exec(tx, PUT_GIF,
                    BIND(v_int(n), v_text(id), v_text(d->title), v_text(d->description),
-                        v_text(format_tags(tx_arena(tx), d, true)), v_text(d->url),
+                        v_text(format_tags_of_gif(tx_arena(tx), d, true)), v_text(d->url),
                         v_text(format_gif_media_sizes(tx_arena(tx), media)), v_int(made)),
                    NULL);
 }
@@ -143,7 +143,7 @@ static enum err write_gif_row(struct tx *tx, int64_t n, struct str id, const str
 enum err write_gif(struct tx *tx, struct store *store, const struct imported_gif *d,
                    const struct list *files, bool *ret_new)
 {
-    struct gif_media_sizes media = media_sizes_of_files(files), before = { 0 };
+    struct gif_media_sizes media = collect_sizes_of_gif_files(files), before = { 0 };
     int64_t n = (int64_t)snowflake_new();
     struct rows row;
     bool found = false;
@@ -164,7 +164,7 @@ enum err write_gif(struct tx *tx, struct store *store, const struct imported_gif
         e = write_gif_tags(tx, n, d);
     if (!e)
         e = gif_index_write(tx, store_engine_name(store), n, d->title,
-                            format_tags(tx_arena(tx), d, false), d->description);
+                            format_tags_of_gif(tx_arena(tx), d, false), d->description);
     *ret_new = !found;
     return e;
 }

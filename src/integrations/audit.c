@@ -25,8 +25,8 @@ static const struct schema logged_schema = {
 };
 static const struct type type_logged = { .kind = KIND_OBJECT, .schema = &logged_schema };
 
-static enum err add_logged_integration(struct call *call, struct audit_log_objects *log,
-                                       snowflake id)
+static enum err add_integration_to_audit_log(struct call *call, struct audit_log_objects *log,
+                                             snowflake id)
 {
     struct integration_row row;
     struct integration object;
@@ -75,6 +75,6 @@ enum err add_integrations_to_audit_log(struct call *call, struct audit_log_objec
     enum err e = OK;
 
     for (size_t i = 0; !e && i < ids.count; i++)
-        e = add_logged_integration(call, log, id[i]);
+        e = add_integration_to_audit_log(call, log, id[i]);
     return e;
 }

@@ -25,7 +25,7 @@ void call_chain_free(struct call_chain *c)
     mem_free(c);
 }
 
-static void run_next_step(struct loop_message *p)
+static void run_next_call_of_chain(struct loop_message *p)
 {
     struct call_chain *c = container_of(p, struct call_chain, post);
     struct api *api = c->api; /* the step may free the chain */
@@ -40,7 +40,7 @@ static void run_next_step(struct loop_message *p)
 void call_chain_continue(struct call_chain *c)
 {
     api_background_work_begin(c->api);
-    c->post.run = run_next_step;
+    c->post.run = run_next_call_of_chain;
     loop_post(c->loop, &c->post);
 }
 

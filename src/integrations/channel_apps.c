@@ -18,7 +18,7 @@ static const char ONE[] = "select id, application_id, user_id, scopes from chann
                           "where channel_id = $1 and id = $2";
 static const char DELETE_ROW[] = "delete from channel_integrations where id = $1";
 
-static struct channel_app group_app_from_row(const struct rows *r)
+static struct channel_app group_dm_app_from_row(const struct rows *r)
 {
     return (struct channel_app){
         .id = row_id(r, 0),
@@ -41,7 +41,7 @@ enum err list_channel_integrations(struct call *call)
         return e;
     while (rows_next(&rows))
         *(struct channel_app *)list_append(call->arena, &apps, sizeof(struct channel_app)) =
-            group_app_from_row(&rows);
+            group_dm_app_from_row(&rows);
     e = rows_end(&rows);
     for (size_t n = 0; n < apps.count && !e; n++) {
         const struct channel_app *app = (const struct channel_app *)apps.items + n;
@@ -64,7 +64,7 @@ enum err list_channel_integrations(struct call *call)
 
 /* Allows the owner of the group DM, the user who added the app, and the owner of the app that
  * manages the group DM. */
-static enum err check_can_remove_app(struct call *call, const struct channel_app *app)
+static enum err check_can_remove_app_from_group_dm(struct call *call, const struct channel_app *app)
 {
     const struct channel *c = call->target.channel;
     snowflake me = call->caller->id;
@@ -92,8 +92,8 @@ enum err delete_channel_integration(struct call *call)
                   ERR_UNKNOWN_INTEGRATION, &row);
     if (e)
         return e;
-    app = group_app_from_row(&row);
-    e = check_can_remove_app(call, &app);
+    app = group_dm_app_from_row(&row);
+    e = check_can_remove_app_from_group_dm(call, &app);
     if (!e)
         e = tx_exec(call->tx, DELETE_ROW, BIND(v_id(app.id)), NULL);
     if (!e)

@@ -4,7 +4,7 @@
 
 #include "api/hooks.h"
 
-static bool lacks_commands_scope(const struct integration_row *i)
+static bool integration_lacks_commands_scope(const struct integration_row *i)
 {
     return i->application_id && scope_list_contains(&i->scopes, "bot") &&
            !scope_list_contains(&i->scopes, "applications.commands");
@@ -12,7 +12,7 @@ static bool lacks_commands_scope(const struct integration_row *i)
 
 /* Adds the scope applications.commands to a copy of the list, because lists read from the store
  * must not grow. */
-static void add_commands_scope(struct arena *arena, struct integration_row *i)
+static void integration_add_commands_scope(struct arena *arena, struct integration_row *i)
 {
     struct list scopes = { 0 };
 
@@ -40,7 +40,7 @@ static enum err emit_migrated_integration(struct call *call, const struct integr
     return OK;
 }
 
-static bool list_has_integration(const struct list *rows, snowflake id)
+static bool integration_rows_contain_id(const struct list *rows, snowflake id)
 {
     for (size_t n = 0; n < rows->count; n++)
         if (((const struct integration_row *)rows->items)[n].id == id)
@@ -63,7 +63,7 @@ static enum err reply_migrated_integrations(struct call *call, const struct list
     for (size_t n = 0; n < usable.count; n++) {
         snowflake id = ((const struct integration_row *)usable.items)[n].id;
 
-        if (list_has_integration(migrated, id))
+        if (integration_rows_contain_id(migrated, id))
             *(snowflake *)list_append(call->arena, &reply.integration_ids_with_app_commands,
                                       sizeof id) = id;
     }
@@ -85,9 +85,9 @@ enum err migrate_command_scope(struct call *call)
     for (size_t n = 0; !e && n < rows.count; n++) {
         struct integration_row *i = (struct integration_row *)rows.items + n;
 
-        if (!lacks_commands_scope(i))
+        if (!integration_lacks_commands_scope(i))
             continue;
-        add_commands_scope(call->arena, i);
+        integration_add_commands_scope(call->arena, i);
         e = update_integration_scopes(call->tx, i);
         if (!e)
             e = hook_guild_app_changing(call,

@@ -25,7 +25,7 @@ static const char MEMBERS[] =
     "(select user_id from integration_members where integration_id = $1 limit $2)";
 
 /* Deletes at most *room rows and subtracts their number. If *room becomes 0, rows may remain. */
-static enum err delete_rows_limited(struct tx *tx, struct sql sql, snowflake id, int64_t *room)
+static enum err delete_rows_up_to_limit(struct tx *tx, struct sql sql, snowflake id, int64_t *room)
 {
     int64_t gone = 0;
     enum err e = *room ? tx_exec(tx, sql, BIND(v_id(id), v_int(*room)), &gone) : OK;
@@ -35,19 +35,19 @@ static enum err delete_rows_limited(struct tx *tx, struct sql sql, snowflake id,
 }
 
 /* Deletes rows of members, then the role when no member has it, and last the integration. */
-static enum err run_removal_step(struct call *call, snowflake id, snowflake guild_id,
-                                 snowflake role_id)
+static enum err delete_some_integration_rows(struct call *call, snowflake id, snowflake guild_id,
+                                             snowflake role_id)
 {
     int64_t room = AT_ONCE;
     enum err e =
-        role_id ? delete_rows_limited(call->tx, SQL(MEMBERS_WITH_ROLE), role_id, &room) : OK;
+        role_id ? delete_rows_up_to_limit(call->tx, SQL(MEMBERS_WITH_ROLE), role_id, &room) : OK;
 
     if (!e && room && role_id)
         e = integration_delete_role(call, guild_id, role_id);
     if (!e)
-        e = delete_rows_limited(call->tx, SQL(SUBSCRIBERS), id, &room);
+        e = delete_rows_up_to_limit(call->tx, SQL(SUBSCRIBERS), id, &room);
     if (!e)
-        e = delete_rows_limited(call->tx, SQL(MEMBERS), id, &room);
+        e = delete_rows_up_to_limit(call->tx, SQL(MEMBERS), id, &room);
     if (e)
         return e;
     return room ? delete_integration_row(call->tx, id)
@@ -61,24 +61,26 @@ enum err begin_integration_removal(struct call *call, const struct integration_r
 
     if (!e)
         e = tx_exec(call->tx, MARK, BIND(v_id(i->id)), NULL);
-    return e ? e : run_removal_step(call, i->id, i->guild_id, i->role_id);
+    return e ? e : delete_some_integration_rows(call, i->id, i->guild_id, i->role_id);
 }
 
 static const char FIND[] =
     "select guild_id, role_id from integrations where id = $1 and type = 'removed'";
 
-static enum err run_removal_job(struct call *call, const struct job *job)
+static enum err run_integration_removal_job(struct call *call, const struct job *job)
 {
     struct rows row;
     bool found;
     enum err e = tx_one(call->tx, FIND, BIND(v_id(job->key)), &row, &found);
 
     /* The integration may have been deleted with its guild. */
-    return e || !found ? e : run_removal_step(call, job->key, row_id(&row, 0), row_id(&row, 1));
+    return e || !found
+               ? e
+               : delete_some_integration_rows(call, job->key, row_id(&row, 0), row_id(&row, 1));
 }
 
 const struct job_kind integration_removal_job = {
     .name = "integration-removal",
     .doc = "Deletes the remaining rows of a deleted platform integration.",
-    .run = run_removal_job,
+    .run = run_integration_removal_job,
 };

@@ -18,8 +18,8 @@ struct join_attempt {
 
 /* --- choice of the connection --------------------------------------------------------- */
 
-static enum err connection_lists_integration(struct tx *tx, struct linked_account *c, struct str id,
-                                             bool *ret)
+static enum err connection_includes_integration(struct tx *tx, struct linked_account *c,
+                                                struct str id, bool *ret)
 {
     enum err e = read_connection_integrations(tx, c);
     const struct connection_integration *all = c->integrations.value.items;
@@ -51,8 +51,8 @@ static enum err choose_connection_of_caller(struct call *call, struct join_attem
             continue;
         good = true;
         j->connection = *c;
-        e = connection_lists_integration(call->tx, c, call_path_text(call, "integration.any"),
-                                         ret_listed);
+        e = connection_includes_integration(call->tx, c, call_path_text(call, "integration.any"),
+                                            ret_listed);
     }
     if (e)
         return e;
@@ -101,7 +101,7 @@ static enum err read_owner_connection_secret(struct call *call, struct join_atte
 
 /* Returns all errors that need no request to the provider. If a connection lists the integration,
  * no request is sent. */
-static enum err read_and_check_connections(struct call *call)
+static enum err check_connections_before_join(struct call *call)
 {
     struct join_attempt *j = call_passed_data(call, "join_attempt");
     struct integration_row i = { 0 };
@@ -132,7 +132,7 @@ static void on_provider_response(void *arg, const struct provider_response *a)
     call_resume_after_await(call, OK);
 }
 
-static void request_provider(struct call *call)
+static void request_subscription_from_provider(struct call *call)
 {
     const struct join_attempt *j = call_passed_data(call, "join_attempt");
 
@@ -153,12 +153,12 @@ enum err prepare_join_integration(struct call *call)
 
     j->partners = str_is(call_path_text(call, "integration.any"), PARTNERS_INTEGRATION_ID);
     j->platform = PLATFORM_A;
-    call->read = read_and_check_connections;
-    call->await = request_provider;
+    call->read = check_connections_before_join;
+    call->await = request_subscription_from_provider;
     return OK;
 }
 
-static enum err check_may_join(const struct join_attempt *j, bool listed)
+static enum err check_provider_allows_join(const struct join_attempt *j, bool listed)
 {
     if (!j->asked)
         return listed ? OK : ERR_MISSING_ACCESS;
@@ -189,8 +189,9 @@ static enum err read_subscriber_role(struct call *call, const struct join_attemp
 static const char UPDATE_JOIN_SOURCE[] =
     "update members set join_source = $3 where guild_id = $1 and user_id = $2";
 
-static enum err record_join(struct call *call, const struct join_attempt *j,
-                            const struct integration_row *i, const struct joining_member *n)
+static enum err update_membership_after_join(struct call *call, const struct join_attempt *j,
+                                             const struct integration_row *i,
+                                             const struct joining_member *n)
 {
     enum err e =
         tx_exec(call->tx, UPDATE_JOIN_SOURCE,
@@ -216,7 +217,7 @@ static enum err join_guild_of_integration(struct call *call, const struct join_a
     if (e)
         return e;
     if (new_member)
-        return record_join(call, j, i, &newcomer);
+        return update_membership_after_join(call, j, i, &newcomer);
     return role ? set_subscriber_role(call, i, newcomer.user_id, true) : OK;
 }
 
@@ -233,7 +234,7 @@ enum err join_integration(struct call *call)
     if (!e && !integration_is_joinable(&now, &i))
         e = ERR_FEATURE_DISABLED;
     if (!e)
-        e = check_may_join(j, listed);
+        e = check_provider_allows_join(j, listed);
     if (!e && !j->asked)
         j->connection = now.connection;
     return e ? e : join_guild_of_integration(call, j, &i);

@@ -87,7 +87,7 @@ enum err prepare_create_integration(struct call *call)
     return OK;
 }
 
-static enum err check_account_eligible(const struct integration_creation *c)
+static enum err check_account_has_programme(const struct integration_creation *c)
 {
     switch (c->result) {
     case PROVIDER_OK:
@@ -180,8 +180,8 @@ static enum err create_platform_integration(struct call *call, const struct inte
 }
 
 /* Enables an integration that was disabled or revoked. */
-static enum err enable_integration_again(struct call *call, const struct integration_creation *c,
-                                         struct integration_row *i)
+static enum err reenable_integration(struct call *call, const struct integration_creation *c,
+                                     struct integration_row *i)
 {
     if (i->enabled && !i->revoked_at)
         return OK;
@@ -207,13 +207,13 @@ enum err create_integration(struct call *call)
 
     enum err e = read_connection_of_caller(call, c, &connection);
     if (!e)
-        e = check_account_eligible(c);
+        e = check_account_has_programme(c);
     if (!e)
         e = read_integration_of_account(call->tx, call->target.guild->id,
                                         platform_stored_name(c->platform), in->id, &i, &found);
     if (e)
         return e;
-    return found ? enable_integration_again(call, c, &i) : create_platform_integration(call, c);
+    return found ? reenable_integration(call, c, &i) : create_platform_integration(call, c);
 }
 
 /* --- POST …/{integration.id}/sync ----------------------------------------------------- */
@@ -250,7 +250,7 @@ enum err sync_integration(struct call *call)
 
 /* --- PATCH …/{integration.id} --------------------------------------------------------- */
 
-static bool apply_int_patch(int64_t *field, const struct opt_int *in)
+static bool update_int_if_given(int64_t *field, const struct opt_int *in)
 {
     bool changed = in->given == GIVEN && in->value != *field;
 
@@ -259,7 +259,7 @@ static bool apply_int_patch(int64_t *field, const struct opt_int *in)
     return changed;
 }
 
-static bool apply_bool_patch(bool *field, const struct opt_bool *in)
+static bool update_bool_if_given(bool *field, const struct opt_bool *in)
 {
     bool changed = in->given == GIVEN && in->value != *field;
 
@@ -277,10 +277,10 @@ enum err modify_integration(struct call *call)
     if (e)
         return e;
     const struct integration_row before = *i;
-    bool changed = apply_int_patch(&i->expire_behavior, &in->expire_behavior);
-    changed |= apply_int_patch(&i->expire_grace_period, &in->expire_grace_period);
+    bool changed = update_int_if_given(&i->expire_behavior, &in->expire_behavior);
+    changed |= update_int_if_given(&i->expire_grace_period, &in->expire_grace_period);
     if (i->platform == PLATFORM_A)
-        changed |= apply_bool_patch(&i->enable_emoticons, &in->enable_emoticons);
+        changed |= update_bool_if_given(&i->enable_emoticons, &in->enable_emoticons);
     if (!changed)
         return OK;
     e = update_integration_and_emit(call, i);

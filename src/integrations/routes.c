@@ -40,7 +40,8 @@ static enum err read_role_connection_metadata(struct tx *tx, snowflake applicati
 }
 
 /* Reads the user who added the integration. There is none if the account was deleted. */
-static enum err read_adding_user(struct tx *tx, snowflake id, struct integration *ret)
+static enum err read_user_who_added_integration(struct tx *tx, snowflake id,
+                                                struct integration *ret)
 {
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
     enum err e = id ? user_find(tx, id, user) : ERR_UNKNOWN_USER;
@@ -64,7 +65,7 @@ static enum err list_integrations(struct call *call)
 
         e = read_integration_object(call->tx, row, i);
         if (!e)
-            e = read_adding_user(call->tx, row->user_id, i);
+            e = read_user_who_added_integration(call->tx, row->user_id, i);
         if (!e && described && row->application_id)
             e = read_role_connection_metadata(call->tx, row->application_id, i);
     }

@@ -147,7 +147,7 @@ static const char SAVE[] =
 static const char SAVE_SCOPES[] = "update integrations set scopes = $2 where id = $1";
 static const char DELETE_ROW[] = "delete from integrations where id = $1";
 
-static struct value v_int_or_null(int64_t v)
+static struct value sql_int_or_null_if_zero(int64_t v)
 {
     return v ? v_int(v) : v_null();
 }
@@ -168,12 +168,13 @@ enum err insert_integration(struct tx *tx, const struct integration_row *i)
 enum err update_integration_row(struct tx *tx, const struct integration_row *i)
 {
     return tx_exec(tx, SAVE,
-                   BIND(v_id(i->id), v_text(i->name), v_int_or_null((int64_t)i->role_id),
-                        v_int_or_null((int64_t)i->user_id), v_int(i->enabled),
+                   BIND(v_id(i->id), v_text(i->name), sql_int_or_null_if_zero((int64_t)i->role_id),
+                        sql_int_or_null_if_zero((int64_t)i->user_id), v_int(i->enabled),
                         v_int(i->enable_emoticons), v_int(i->expire_behavior),
                         v_int(i->expire_grace_period), v_int(i->syncing),
-                        v_int_or_null(i->synced_at), v_int_or_null(i->asked_at),
-                        v_int_or_null(i->revoked_at), v_int(i->subscriber_count), v_int(i->round)),
+                        sql_int_or_null_if_zero(i->synced_at), sql_int_or_null_if_zero(i->asked_at),
+                        sql_int_or_null_if_zero(i->revoked_at), v_int(i->subscriber_count),
+                        v_int(i->round)),
                    NULL);
 }
 
@@ -254,8 +255,8 @@ static void set_platform_fields(const struct integration_row *i, struct integrat
 static const char GUILD_NAME[] = "select name from guilds where id = $1";
 
 /* Reads the account of a guild subscription: id and name of the guild. */
-static enum err read_guild_account(struct tx *tx, const struct integration_row *i,
-                                   struct integration_account *account)
+static enum err read_guild_as_account(struct tx *tx, const struct integration_row *i,
+                                      struct integration_account *account)
 {
     struct rows row;
     bool found;
@@ -288,7 +289,7 @@ enum err read_integration_object(struct tx *tx, const struct integration_row *i,
     if (i->platform != PLATFORM_NONE)
         set_platform_fields(i, ret);
     else
-        e = read_guild_account(tx, i, account);
+        e = read_guild_as_account(tx, i, account);
     integration_set_displayed_type(ret);
     return e;
 }

@@ -31,7 +31,7 @@ static bool integration_is_active(const struct integration_row *i)
     return i->enabled && !i->revoked_at && platform_is_enabled(i->platform);
 }
 
-static int64_t lapse_deadline(const struct integration_row *i)
+static int64_t latest_expired_lapse_time(const struct integration_row *i)
 {
     return clock_us() - i->expire_grace_period * DAY;
 }
@@ -43,8 +43,8 @@ static const char ACCOUNTS[] =
     "select id from connections where user_id = $1 and type = $2 and verified = 1 "
     "and revoked = 0 order by id limit $3";
 
-static enum err read_member_accounts(struct call *call, const struct integration_row *i,
-                                     struct lapsed_member *l)
+static enum err read_platform_accounts_of_member(struct call *call, const struct integration_row *i,
+                                                 struct lapsed_member *l)
 {
     struct rows rows;
     enum err e = tx_query(call->tx, ACCOUNTS,
@@ -88,13 +88,14 @@ static enum err read_next_lapsed_member(struct call *call)
     enum err e = read_integration(call->tx, l->id, &i);
     if (e || !integration_is_active(&i))
         return e == ERR_UNKNOWN_INTEGRATION ? OK : e;
-    e = tx_one(call->tx, NEXT_LAPSE, BIND(v_id(l->id), v_id(l->user_id), v_int(lapse_deadline(&i))),
-               &row, &l->found);
+    e = tx_one(call->tx, NEXT_LAPSE,
+               BIND(v_id(l->id), v_id(l->user_id), v_int(latest_expired_lapse_time(&i))), &row,
+               &l->found);
     if (e || !l->found)
         return e;
     l->user_id = row_id(&row, 0);
     e = read_integration_owner(call, &i, l);
-    return e ? e : read_member_accounts(call, &i, l);
+    return e ? e : read_platform_accounts_of_member(call, &i, l);
 }
 
 static const char CLEAR_LAPSE[] = "update integration_members set lapsed_at = null "
@@ -103,8 +104,8 @@ static const char STILL_LAPSED[] = "select 1 from integration_members where inte
                                    "and user_id = $2 and lapsed_at <= $3";
 
 /* Reads whether the member may be kicked: not the owner, managers of the guild, or bots. */
-static enum err read_may_kick(struct tx *tx, const struct integration_row *i, snowflake user_id,
-                              bool *ret)
+static enum err read_whether_member_may_be_kicked(struct tx *tx, const struct integration_row *i,
+                                                  snowflake user_id, bool *ret)
 {
     uint64_t protected = PERMISSION(MANAGE_GUILD) | PERMISSION(ADMINISTRATOR);
     struct member_access s;
@@ -121,10 +122,11 @@ static enum err read_may_kick(struct tx *tx, const struct integration_row *i, sn
     return e;
 }
 
-static enum err expire_member(struct call *call, const struct integration_row *i, snowflake user_id)
+static enum err remove_expired_role_or_member(struct call *call, const struct integration_row *i,
+                                              snowflake user_id)
 {
     bool kick;
-    enum err e = read_may_kick(call->tx, i, user_id, &kick);
+    enum err e = read_whether_member_may_be_kicked(call->tx, i, user_id, &kick);
 
     if (e)
         return e;
@@ -142,7 +144,7 @@ static enum err expire_member(struct call *call, const struct integration_row *i
 
 /* Removes the role or the member. Checks all conditions again, because the data may have changed
  * since the read. */
-static enum err expire_lapsed_member(struct call *call)
+static enum err expire_member_if_still_lapsed(struct call *call)
 {
     const struct lapsed_member *l = call_passed_data(call, "lapsed_member");
     struct integration_row i;
@@ -152,11 +154,12 @@ static enum err expire_lapsed_member(struct call *call)
     if (e || !integration_is_active(&i))
         return e == ERR_UNKNOWN_INTEGRATION ? OK : e;
     e = tx_exists(call->tx, STILL_LAPSED,
-                  BIND(v_id(l->id), v_id(l->user_id), v_int(lapse_deadline(&i))), &found);
+                  BIND(v_id(l->id), v_id(l->user_id), v_int(latest_expired_lapse_time(&i))),
+                  &found);
     if (!e && found)
         e = l->subscribes
                 ? tx_exec(call->tx, CLEAR_LAPSE, BIND(v_id(l->id), v_id(l->user_id)), NULL)
-                : expire_member(call, &i, l->user_id);
+                : remove_expired_role_or_member(call, &i, l->user_id);
     return e ? e
              : job_schedule(call, &subscription_expiry_job, l->id,
                             clock_us() + INT64_C(1000) * NODE_LEASE_MS, STR(""));
@@ -192,7 +195,7 @@ static void on_member_expired(struct call *call, enum err e, void *arg)
         call_chain_continue(arg);
 }
 
-static void request_next_account(struct call_chain *c);
+static void request_subscription_of_next_account(struct call_chain *c);
 
 static void on_provider_response(void *arg, const struct provider_response *a)
 {
@@ -205,15 +208,15 @@ static void on_provider_response(void *arg, const struct provider_response *a)
     }
     l->subscribes = a->result == PROVIDER_OK;
     l->asked++;
-    request_next_account(c);
+    request_subscription_of_next_account(c);
 }
 
-static void request_next_account(struct call_chain *c)
+static void request_subscription_of_next_account(struct call_chain *c)
 {
     const struct lapsed_member *l = c->state;
 
     if (l->subscribes || l->asked == l->count) {
-        call_chain_run(c, ROUTE_STORE_WRITE, expire_lapsed_member, on_member_expired);
+        call_chain_run(c, ROUTE_STORE_WRITE, expire_member_if_still_lapsed, on_member_expired);
         return;
     }
     provider_send_request(
@@ -237,10 +240,10 @@ static void on_lapsed_member_read(struct call *call, enum err e, void *arg)
         return;
     }
     *(struct lapsed_member *)c->state = *found;
-    request_next_account(c);
+    request_subscription_of_next_account(c);
 }
 
-static void start_next_member(struct call_chain *c)
+static void begin_next_lapsed_member_read(struct call_chain *c)
 {
     call_chain_run(c, ROUTE_STORE_READ, read_next_lapsed_member, on_lapsed_member_read);
 }
@@ -249,8 +252,8 @@ static void start_expiry_job(struct api *api, struct loop *loop, const struct jo
 {
     struct lapsed_member first = { .id = job->key };
 
-    call_chain_continue(
-        call_chain_new(api, loop, start_next_member, "lapsed_member", &first, sizeof first));
+    call_chain_continue(call_chain_new(api, loop, begin_next_lapsed_member_read, "lapsed_member",
+                                       &first, sizeof first));
 }
 
 const struct job_kind subscription_expiry_job = {

@@ -40,9 +40,9 @@ static void go_to_end_stage(struct call_chain *c)
     call_chain_continue(c);
 }
 
-static void store_page_part(struct call_chain *c, const struct subscriber_page *p);
+static void store_some_subscribers_of_page(struct call_chain *c, const struct subscriber_page *p);
 
-static void on_page_part_stored(struct call *call, enum err e, void *arg)
+static void on_some_subscribers_stored(struct call *call, enum err e, void *arg)
 {
     struct call_chain *c = arg;
     struct subscriber_page *p = call_passed_data(call, "subscriber_page");
@@ -51,20 +51,20 @@ static void on_page_part_stored(struct call *call, enum err e, void *arg)
         return;
     p->before = p->after;
     if (p->before.count) {
-        store_page_part(c, p);
+        store_some_subscribers_of_page(c, p);
         return;
     }
     *sync_progress_of(c) = p->sync;
     call_chain_continue(c);
 }
 
-static void store_page_part(struct call_chain *c, const struct subscriber_page *p)
+static void store_some_subscribers_of_page(struct call_chain *c, const struct subscriber_page *p)
 {
-    call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_store_page, on_page_part_stored,
+    call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_store_page, on_some_subscribers_stored,
                              "subscriber_page", p, sizeof *p + p->bytes);
 }
 
-static void store_page(struct call_chain *c, const struct provider_response *a)
+static void store_subscriber_page(struct call_chain *c, const struct provider_response *a)
 {
     size_t bytes = 0;
 
@@ -85,17 +85,17 @@ static void store_page(struct call_chain *c, const struct provider_response *a)
     p->sync.pages++;
     p->sync.stage = a->next.n ? SYNC_PAGES : SYNC_MEMBERS;
     snprintf(p->sync.cursor, sizeof p->sync.cursor, "%.*s", STR_ARGS(a->next));
-    store_page_part(c, p);
+    store_some_subscribers_of_page(c, p);
     mem_free(p);
 }
 
-static void on_page_received(void *arg, const struct provider_response *a)
+static void on_subscriber_page_received(void *arg, const struct provider_response *a)
 {
     struct call_chain *c = arg;
     struct sync_progress *s = sync_progress_of(c);
 
     if (a->result == PROVIDER_OK && a->next.n <= LONGEST_CURSOR) {
-        store_page(c, a);
+        store_subscriber_page(c, a);
         return;
     }
     s->refused = a->result == PROVIDER_UNAUTHORISED;
@@ -107,7 +107,7 @@ static void on_page_received(void *arg, const struct provider_response *a)
     go_to_end_stage(c);
 }
 
-static void request_page(struct call_chain *c)
+static void request_subscriber_page(struct call_chain *c)
 {
     struct sync_progress *s = sync_progress_of(c);
 
@@ -129,11 +129,11 @@ static void request_page(struct call_chain *c)
                                                       .account_id = str_of(s->account_id),
                                                       .cursor = str_of(s->cursor),
                                                       .secret = str_of(s->secret),
-                                                      .done = on_page_received,
+                                                      .done = on_subscriber_page_received,
                                                       .arg = c });
 }
 
-static void on_members_changed(struct call *call, enum err e, void *arg)
+static void on_subscriber_roles_changed(struct call *call, enum err e, void *arg)
 {
     struct call_chain *c = arg;
     struct sync_progress *s = sync_progress_of(c);
@@ -147,28 +147,28 @@ static void on_members_changed(struct call *call, enum err e, void *arg)
     call_chain_continue(c);
 }
 
-static void on_members_scanned(struct call *call, enum err e, void *arg)
+static void on_subscriber_states_scanned(struct call *call, enum err e, void *arg)
 {
     struct call_chain *c = arg;
     const struct member_range *r = call_passed_data(call, "member_range");
 
     if (!e && r->count) {
-        call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_change_members, on_members_changed,
-                                 "member_range", r, sizeof *r);
+        call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_change_members,
+                                 on_subscriber_roles_changed, "member_range", r, sizeof *r);
         return;
     }
-    on_members_changed(call, e, arg);
+    on_subscriber_roles_changed(call, e, arg);
 }
 
-static void start_member_scan(struct call_chain *c)
+static void start_subscriber_state_scan(struct call_chain *c)
 {
     struct member_range r = { .sync = *sync_progress_of(c) };
 
-    call_chain_run_with_data(c, ROUTE_STORE_READ, sync_step_scan_members, on_members_scanned,
-                             "member_range", &r, sizeof r);
+    call_chain_run_with_data(c, ROUTE_STORE_READ, sync_step_scan_members,
+                             on_subscriber_states_scanned, "member_range", &r, sizeof r);
 }
 
-static void on_cleanup_step_done(struct call *call, enum err e, void *arg)
+static void on_sync_cleanup_step_done(struct call *call, enum err e, void *arg)
 {
     struct call_chain *c = arg;
     const struct sync_cleanup *w = call_passed_data(call, "sync_cleanup");
@@ -181,11 +181,11 @@ static void on_cleanup_step_done(struct call *call, enum err e, void *arg)
         call_chain_continue(c);
 }
 
-static void start_cleanup_step(struct call_chain *c)
+static void start_sync_cleanup_step(struct call_chain *c)
 {
     struct sync_cleanup w = { .sync = *sync_progress_of(c) };
 
-    call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_cleanup, on_cleanup_step_done,
+    call_chain_run_with_data(c, ROUTE_STORE_WRITE, sync_step_cleanup, on_sync_cleanup_step_done,
                              "sync_cleanup", &w, sizeof w);
 }
 
@@ -204,13 +204,13 @@ static void run_sync_stage(struct call_chain *c)
 {
     switch (sync_progress_of(c)->stage) {
     case SYNC_PAGES:
-        request_page(c);
+        request_subscriber_page(c);
         break;
     case SYNC_MEMBERS:
-        start_member_scan(c);
+        start_subscriber_state_scan(c);
         break;
     case SYNC_CLEANUP:
-        start_cleanup_step(c);
+        start_sync_cleanup_step(c);
         break;
     default:
         call_chain_run(c, ROUTE_STORE_READ, sync_step_count, on_subscribers_counted);

@@ -22,7 +22,7 @@ static struct str format_sync_progress(struct arena *arena, const struct sync_pr
                       (long long)s->pages, (unsigned long long)s->member, s->cursor);
 }
 
-static int64_t parse_next_number(struct str *text)
+static int64_t parse_next_progress_number(struct str *text)
 {
     int64_t v = 0;
 
@@ -32,10 +32,10 @@ static int64_t parse_next_number(struct str *text)
 
 void parse_sync_progress(struct str text, struct sync_progress *ret)
 {
-    ret->stage = (enum sync_stage)parse_next_number(&text);
-    ret->round = parse_next_number(&text);
-    ret->pages = parse_next_number(&text);
-    ret->member = (snowflake)parse_next_number(&text);
+    ret->stage = (enum sync_stage)parse_next_progress_number(&text);
+    ret->round = parse_next_progress_number(&text);
+    ret->pages = parse_next_progress_number(&text);
+    ret->member = (snowflake)parse_next_progress_number(&text);
     if (ret->stage > SYNC_END || text.n > LONGEST_CURSOR)
         *ret = (struct sync_progress){ .job = ret->job };
     else
@@ -104,7 +104,8 @@ static const char READ_ADDING_USER[] = "select 1 from users where id = $1 and de
 
 /* Reads whether the sync must stop, because the platform or integration is disabled, its creator
  * was deleted, or it has been revoked for 30 days. */
-static enum err read_sync_is_over(struct tx *tx, const struct integration_row *i, bool *ret)
+static enum err read_whether_sync_must_stop(struct tx *tx, const struct integration_row *i,
+                                            bool *ret)
 {
     bool found;
 
@@ -149,7 +150,7 @@ enum err sync_step_begin(struct call *call)
     if (s->gone)
         return job_cancel(call, &sync_job, s->job.key);
     if (!e)
-        e = read_sync_is_over(call->tx, &i, &over);
+        e = read_whether_sync_must_stop(call->tx, &i, &over);
     if (e || over)
         return e ? e : disable_integration(call, s, &i);
     e = read_account_owner(call, s, &i);
@@ -279,8 +280,8 @@ enum err sync_step_scan_members(struct call *call)
 }
 
 /* Reads the member's state again, because it may have changed since the scan. */
-static enum err apply_member_role(struct call *call, const struct integration_row *i,
-                                  snowflake user_id)
+static enum err apply_subscriber_role_of_member(struct call *call, const struct integration_row *i,
+                                                snowflake user_id)
 {
     struct list found = { 0 };
     enum err e = read_subscriber_states(call->tx, i, user_id - 1, user_id, 1, &found);
@@ -299,7 +300,7 @@ enum err sync_step_change_members(struct call *call)
     if (e || s.gone)
         return e;
     for (size_t n = 0; n < r->count && !e; n++)
-        e = apply_member_role(call, &i, r->changes[n]);
+        e = apply_subscriber_role_of_member(call, &i, r->changes[n]);
     s.member = r->last;
     if (!e)
         e = store_sync_progress(call, &s);

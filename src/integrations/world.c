@@ -74,8 +74,8 @@ static const char SAVE_CONNECTION[] =
     "on conflict (user_id, type, id) do update set name = excluded.name, "
     "is_partner = excluded.is_partner";
 
-static enum err set_account_owner(struct world_file_importer *im, const struct world_account *a,
-                                  snowflake owner)
+static enum err set_user_of_platform_account(struct world_file_importer *im,
+                                             const struct world_account *a, snowflake owner)
 {
     struct value type = v_text(a->platform), id = v_text(a->id);
     enum err e = tx_exec(im->tx, DELETE_OTHER_OWNERS, BIND(type, id, v_id(owner)), NULL);
@@ -85,8 +85,8 @@ static enum err set_account_owner(struct world_file_importer *im, const struct w
     return tx_exec(im->tx, SAVE_CONNECTION, BIND(type, id, v_id(owner), v_int(clock_us())), NULL);
 }
 
-static enum err import_account(struct world_file_importer *im, const void *entry,
-                               const struct json_path *at, snowflake unused)
+static enum err import_platform_account(struct world_file_importer *im, const void *entry,
+                                        const struct json_path *at, snowflake unused)
 {
     const struct world_account *a = entry;
     const struct str *subscribers = a->subscribers.value.items, *friends = a->friends.value.items;
@@ -104,7 +104,7 @@ static enum err import_account(struct world_file_importer *im, const void *entry
                     BIND(type, id, v_text(subscribers[i]), v_int(clock_us())), NULL);
     for (size_t i = 0; i < a->friends.value.count && !e; i++)
         e = insert_local_friend(im->tx, platform_find_by_name(a->platform), a->id, friends[i]);
-    return e || !owner ? e : set_account_owner(im, a, owner);
+    return e || !owner ? e : set_user_of_platform_account(im, a, owner);
 }
 
 /* --- import of integrations ----------------------------------------------------------- */
@@ -190,8 +190,8 @@ static const char SUBSCRIBERS_OF[] =
 static const char FRIENDS_OF[] = "select friend_id from platform_friend where type = $1 "
                                  "and account_id = $2 order by friend_id";
 
-static enum err export_account_ids(struct tx *tx, struct sql sql, const struct world_account *a,
-                                   struct opt_list *ret)
+static enum err export_related_account_ids(struct tx *tx, struct sql sql,
+                                           const struct world_account *a, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(tx, sql, BIND(v_text(a->platform), v_text(a->id)), &r);
@@ -203,7 +203,7 @@ static enum err export_account_ids(struct tx *tx, struct sql sql, const struct w
     return rows_end(&r);
 }
 
-static enum err export_accounts(struct world_file_exporter *ex, struct opt_list *ret)
+static enum err export_platform_accounts(struct world_file_exporter *ex, struct opt_list *ret)
 {
     struct rows r;
     enum err e = tx_query(ex->tx, ALL_ACCOUNTS, NO_BIND, &r);
@@ -225,9 +225,9 @@ static enum err export_accounts(struct world_file_exporter *ex, struct opt_list 
     e = rows_end(&r);
     struct world_account *all = ret->value.items;
     for (size_t i = 0; i < ret->value.count && !e; i++) {
-        e = export_account_ids(ex->tx, SQL(SUBSCRIBERS_OF), &all[i], &all[i].subscribers);
+        e = export_related_account_ids(ex->tx, SQL(SUBSCRIBERS_OF), &all[i], &all[i].subscribers);
         if (!e)
-            e = export_account_ids(ex->tx, SQL(FRIENDS_OF), &all[i], &all[i].friends);
+            e = export_related_account_ids(ex->tx, SQL(FRIENDS_OF), &all[i], &all[i].friends);
     }
     return e;
 }
@@ -258,8 +258,8 @@ static bool integration_entry_from_row(struct world_file_exporter *ex, const str
 }
 
 const struct world_file_fields integrations_world = { (const struct world_file_field[]){
-    { NULL, "platform_accounts", &world_account_list, .order = 30, .import = import_account,
-      .export = export_accounts },
+    { NULL, "platform_accounts", &world_account_list, .order = 30,
+      .import = import_platform_account, .export = export_platform_accounts },
     { "guild", "integrations", &world_followed_list, .order = 110, .import = import_integration,
       .select = { &FOLLOWED_BY }, .read = integration_entry_from_row },
     { 0 },

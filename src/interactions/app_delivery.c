@@ -20,7 +20,7 @@ struct interaction_failure {
     enum failure_reason reason;
 };
 
-static enum err run_interaction_failure(struct call *call)
+static enum err mark_interaction_failed(struct call *call)
 {
     const struct interaction_failure *f = call_passed_data(call, "interaction_failure");
 
@@ -38,7 +38,7 @@ void fail_interaction_in_background(struct api *api, struct loop *loop, snowflak
     internal_call_start(api, loop,
                         &(struct internal_call){ .name = "interaction",
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .run = run_interaction_failure,
+                                                 .run = mark_interaction_failed,
                                                  .type = "interaction_failure",
                                                  .data = &f,
                                                  .size = sizeof f });

@@ -7,7 +7,7 @@
 enum { MOST_TEXT = 100, MOST_NAME = 100 };
 #define MOST_NUMBER 9007199254740992.0 /* 2^53 */
 
-static bool is_number_of_option_type(const struct json_number *n, int64_t type)
+static bool number_fits_option_type(const struct json_number *n, int64_t type)
 {
     const int64_t most = INT64_C(1) << 53;
 
@@ -35,7 +35,7 @@ static void validate_choice_value(struct form *form, const struct json_path *at,
         return;
     }
     if (json_peek_kind(&r) == JSON_NUMBER && json_read_number(&r, &number) &&
-        is_number_of_option_type(&number, type))
+        number_fits_option_type(&number, type))
         return;
     if (type == OPTION_INTEGER)
         form_add_error(form, at, FORM_NOT_INT, STR_ARGS(form_quote_value(*json)));

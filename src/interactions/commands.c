@@ -127,7 +127,7 @@ static enum err resolve_command_target(struct call *call)
                                            : resolve_target_message(call, target->value);
 }
 
-static void set_command_fields(struct invocation_state *v)
+static void set_command_of_interaction(struct invocation_state *v)
 {
     const struct command *k = &v->command;
 
@@ -154,7 +154,7 @@ enum err read_and_check_command(struct call *call)
         e = resolve_command_target(call);
     if (e)
         return e;
-    set_command_fields(v);
+    set_command_of_interaction(v);
     if (v->command.type == COMMAND_CHAT_INPUT)
         return parse_command_options(call);
     /* User and message commands have no options to autocomplete. */

@@ -13,7 +13,7 @@ static const struct {
     { "audio", { "mp3", "m4a", "wav", "ogg", "opus", "flac", "weba" } },
 };
 
-static bool extension_is_in_group(struct str group, struct str ending)
+static bool extension_is_in_file_type_group(struct str group, struct str ending)
 {
     for (size_t i = 0; i < sizeof file_type_groups / sizeof *file_type_groups; i++)
         for (size_t j = 0;
@@ -40,7 +40,7 @@ static bool is_allowed_file_type(struct arena *arena, const struct list *file_ty
     struct str ending = file_extension(arena, name);
 
     for (size_t i = 0; i < file_types->count; i++)
-        if (extension_is_in_group(wanted[i], ending) ||
+        if (extension_is_in_file_type_group(wanted[i], ending) ||
             (wanted[i].n && wanted[i].p[0] == '.' &&
              str_eq_nocase(str_skip_bytes(wanted[i], 1), ending)))
             return true;

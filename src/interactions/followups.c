@@ -31,7 +31,7 @@ enum err resolve_follow_up_token(struct call *call)
     return OK;
 }
 
-static enum err parse_message_parameter(struct call *call, snowflake *ret)
+static enum err parse_response_message_id(struct call *call, snowflake *ret)
 {
     *ret = call->target.interaction->response_id;
     if (str_is(call_path_text(call, "response.message.id"), "@original"))
@@ -45,7 +45,7 @@ enum err resolve_response_message(struct call *call)
     const struct interaction *it = call->target.interaction;
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
     snowflake id;
-    enum err e = parse_message_parameter(call, &id);
+    enum err e = parse_response_message_id(call, &id);
 
     if (!e)
         e = message_find_even_ephemeral(call, it->channel_id, id, m);

@@ -68,7 +68,7 @@ static struct str encode_json_string(struct arena *arena, struct str text)
 
 /* --- values --------------------------------------------------------------------------- */
 
-static bool is_text_choice(const struct command_option *def, struct str text)
+static bool text_is_choice_of_option(const struct command_option *def, struct str text)
 {
     const struct command_choice *c = def->choices.value.items;
 
@@ -78,7 +78,7 @@ static bool is_text_choice(const struct command_option *def, struct str text)
     return false;
 }
 
-static bool is_number_choice(const struct command_option *def, double number)
+static bool number_is_choice_of_option(const struct command_option *def, double number)
 {
     const struct command_choice *c = def->choices.value.items;
 
@@ -99,7 +99,7 @@ static enum err parse_string_option(struct option_parser *t, struct json_reader 
     if (length > COMMAND_MAX_LENGTH)
         return refuse_invalid_option(t->call, def->name);
     bool good = def->choices.value.count
-                    ? is_text_choice(def, text)
+                    ? text_is_choice_of_option(def, text)
                     : !(def->min_length.given == GIVEN && length < def->min_length.value) &&
                           !(def->max_length.given == GIVEN && length > def->max_length.value);
     t->out->value = opt_str_or_null(encode_json_string(t->call->arena, text));
@@ -122,7 +122,7 @@ static enum err parse_number_option(struct option_parser *t, struct json_reader 
     if (!small)
         return refuse_invalid_option(t->call, def->name);
     bool good = def->choices.value.count
-                    ? is_number_choice(def, n.d)
+                    ? number_is_choice_of_option(def, n.d)
                     : !(def->min_value.given == GIVEN && n.d < def->min_value.value) &&
                           !(def->max_value.given == GIVEN && n.d > def->max_value.value);
     t->out->value = opt_str_or_null(whole ? str_printf(t->call->arena, "%" PRId64, n.i)

@@ -44,7 +44,7 @@ static struct str format_id_key(struct arena *arena, snowflake id)
 
 /* Returns whether the list has an entry with this key. The key is the first member of each entry
  * type. */
-static bool map_has_key(const struct opt_list *map, size_t size, struct str key)
+static bool resolved_map_has_key(const struct opt_list *map, size_t size, struct str key)
 {
     for (size_t i = 0; i < map->value.count; i++)
         if (str_eq(*(const struct str *)((const char *)map->value.items + i * size), key))
@@ -52,7 +52,8 @@ static bool map_has_key(const struct opt_list *map, size_t size, struct str key)
     return false;
 }
 
-static void *map_add_entry(struct arena *arena, struct opt_list *map, size_t size, struct str key)
+static void *resolved_map_add_entry(struct arena *arena, struct opt_list *map, size_t size,
+                                    struct str key)
 {
     struct str *item = list_append(arena, &map->value, size);
 
@@ -78,7 +79,7 @@ static enum err add_resolved_member(struct call *call, struct str key, snowflake
     if (e)
         return e;
     struct resolved_member_entry *item =
-        map_add_entry(call->arena, &v->resolved.members, sizeof *item, key);
+        resolved_map_add_entry(call->arena, &v->resolved.members, sizeof *item, key);
     item->member = *s.member;
     item->member.permissions = (struct opt_id){ GIVEN, user_permissions };
     return OK;
@@ -91,7 +92,7 @@ enum err resolve_user_option(struct call *call, snowflake id, bool *ret_found)
     struct user user;
 
     *ret_found = true;
-    if (map_has_key(&v->resolved.users, sizeof(struct resolved_user), key))
+    if (resolved_map_has_key(&v->resolved.users, sizeof(struct resolved_user), key))
         return OK;
     enum err e = user_find(call->tx, id, &user);
     if (e == ERR_UNKNOWN_USER) {
@@ -100,7 +101,8 @@ enum err resolve_user_option(struct call *call, snowflake id, bool *ret_found)
     }
     if (e)
         return e;
-    struct resolved_user *item = map_add_entry(call->arena, &v->resolved.users, sizeof *item, key);
+    struct resolved_user *item =
+        resolved_map_add_entry(call->arena, &v->resolved.users, sizeof *item, key);
     item->user = user;
     return v->it.guild_id ? add_resolved_member(call, key, id) : OK;
 }
@@ -112,7 +114,7 @@ enum err resolve_role_option(struct call *call, snowflake id, bool *ret_found)
     struct role role;
 
     *ret_found = v->it.guild_id != 0;
-    if (!*ret_found || map_has_key(&v->resolved.roles, sizeof(struct resolved_role), key))
+    if (!*ret_found || resolved_map_has_key(&v->resolved.roles, sizeof(struct resolved_role), key))
         return OK;
     enum err e = role_find(call->tx, v->it.guild_id, id, &role);
     if (e == ERR_UNKNOWN_ROLE) {
@@ -121,7 +123,8 @@ enum err resolve_role_option(struct call *call, snowflake id, bool *ret_found)
     }
     if (e)
         return e;
-    struct resolved_role *item = map_add_entry(call->arena, &v->resolved.roles, sizeof *item, key);
+    struct resolved_role *item =
+        resolved_map_add_entry(call->arena, &v->resolved.roles, sizeof *item, key);
     item->role = role;
     return OK;
 }
@@ -157,7 +160,7 @@ static enum err add_resolved_channel(struct call *call, struct str key, const st
     if (e)
         return e;
     struct resolved_channel *item =
-        map_add_entry(call->arena, &v->resolved.channels, sizeof *item, key);
+        resolved_map_add_entry(call->arena, &v->resolved.channels, sizeof *item, key);
     item->channel = *c;
     item->channel.permission_overwrites.given = ABSENT;
     item->channel.permissions = (struct opt_id){ GIVEN, user_permissions };
@@ -187,7 +190,7 @@ enum err resolve_channel_option(struct call *call, snowflake id, const struct li
     if (e || !(user_permissions & PERMISSION(VIEW_CHANNEL)))
         return e;
     *ret_found = true;
-    if (map_has_key(&v->resolved.channels, sizeof(struct resolved_channel), key))
+    if (resolved_map_has_key(&v->resolved.channels, sizeof(struct resolved_channel), key))
         return OK;
     return add_resolved_channel(call, key, &c, user_permissions);
 }
@@ -197,8 +200,8 @@ enum err resolve_channel_option(struct call *call, snowflake id, const struct li
 void add_resolved_message(struct call *call, const struct message *m)
 {
     struct invocation_state *v = invocation_state_of(call);
-    struct resolved_message *item = map_add_entry(call->arena, &v->resolved.messages, sizeof *item,
-                                                  format_id_key(call->arena, m->id));
+    struct resolved_message *item = resolved_map_add_entry(
+        call->arena, &v->resolved.messages, sizeof *item, format_id_key(call->arena, m->id));
 
     item->message = *m;
 }
@@ -206,7 +209,7 @@ void add_resolved_message(struct call *call, const struct message *m)
 void add_resolved_attachment(struct call *call, const struct attachment *a)
 {
     struct invocation_state *v = invocation_state_of(call);
-    struct resolved_attachment_entry *item = map_add_entry(
+    struct resolved_attachment_entry *item = resolved_map_add_entry(
         call->arena, &v->resolved.attachments, sizeof *item, format_id_key(call->arena, a->id));
 
     item->attachment = (struct payload_attachment){ *a, true };

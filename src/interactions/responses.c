@@ -49,7 +49,7 @@ static enum err read_app_permissions(struct call *call, const struct interaction
 }
 
 /* Returns whether the message has mentions or TTS, because only these need permissions. */
-static bool permissions_are_needed(const struct message_body *in)
+static bool message_needs_permissions(const struct message_body *in)
 {
     return in && ((in->content.value.n && memchr(in->content.value.p, '@', in->content.value.n)) ||
                   in->tts.value || in->allowed_mentions.given == GIVEN);
@@ -67,7 +67,7 @@ enum err read_response_context(struct call *call, const struct interaction *it,
         e = channel_find(call->tx, it->channel_id, &ret->channel);
     if (!e)
         e = user_find(call->tx, it->user_id, &ret->user);
-    if (!e && permissions_are_needed(in))
+    if (!e && message_needs_permissions(in))
         e = read_app_permissions(call, ret, &permission_bits);
     if (e)
         return e;
@@ -111,8 +111,8 @@ static enum err force_ephemeral_if_blocked(struct call *call, struct interaction
 
 /* Decides whether the response must be ephemeral. An app that is installed only on the user's
  * account does not have more permissions than the user. */
-static enum err check_forced_ephemeral(struct call *call, struct interaction_response *r,
-                                       const struct new_message *draft)
+static enum err decide_forced_ephemeral(struct call *call, struct interaction_response *r,
+                                        const struct new_message *draft)
 {
     struct member_access s;
     uint64_t permission_bits = 0;
@@ -222,7 +222,7 @@ enum err complete_response_message(struct call *call, struct interaction_respons
 {
     bool command = r->it->type == INTERACTION_COMMAND && !r->follow_up_to;
     struct str encoded;
-    enum err e = check_forced_ephemeral(call, r, draft);
+    enum err e = decide_forced_ephemeral(call, r, draft);
 
     r->user_text = json_column_encode(call->arena, &type_partial_user, &r->user);
     if (!e && command)
@@ -258,7 +258,7 @@ enum err create_response_message(struct call *call, const struct new_message *dr
     return !e && ret->ephemeral_for ? schedule_ephemeral_deletion(call, ret) : e;
 }
 
-static bool names_earlier_upload(const struct list *attachments)
+static bool attachments_use_earlier_upload(const struct list *attachments)
 {
     const struct attachment_in_body *a = attachments->items;
 
@@ -279,7 +279,7 @@ static enum err check_edit_permissions(struct call *call, const struct interacti
 
     if (!s || !r->by_user_only || !r->it->guild_id || m->ephemeral_for)
         return OK;
-    if (s->uploads.count || names_earlier_upload(&s->in->attachments.value))
+    if (s->uploads.count || attachments_use_earlier_upload(&s->in->attachments.value))
         needs |= PERMISSION(ATTACH_FILES);
     if (message_body_embeds(s->in).value.count)
         needs |= PERMISSION(EMBED_LINKS);

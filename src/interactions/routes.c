@@ -105,7 +105,7 @@ static const char SAME_NONCE[] =
     "select 1 from interactions where user_id = $1 and nonce = $2 and id > $3";
 
 /* Reads whether the client repeats an earlier request with the same nonce. */
-static enum err is_repeated_request(struct call *call, bool *ret)
+static enum err read_is_repeated_request(struct call *call, bool *ret)
 {
     enum { NONCE_LIFE_MS = 60 * 1000 };
     const struct opt_str *nonce = &((const struct interaction_request_body *)call->body)->nonce;
@@ -155,7 +155,7 @@ static enum err read_interaction_request(struct call *call)
         return OK; /* the write transaction checks whether the request is repeated */
     /* A repeated request may fail only because the first one succeeded, for example a submitted
      * modal; the reply is then success. */
-    if (is_repeated_request(call, &v->again) || !v->again)
+    if (read_is_repeated_request(call, &v->again) || !v->again)
         return e;
     return OK;
 }
@@ -193,7 +193,7 @@ static enum err create_interaction(struct call *call)
 {
     struct invocation_state *v = invocation_state_of(call);
     bool is_repeated = false;
-    enum err e = v->again ? OK : is_repeated_request(call, &is_repeated);
+    enum err e = v->again ? OK : read_is_repeated_request(call, &is_repeated);
 
     if (!e && is_repeated)
         e = delete_interaction_files(call);

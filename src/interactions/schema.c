@@ -136,8 +136,8 @@ static const struct field fields[] = {
     { 0 },
 };
 
-static void check_invocation_data(struct form *form, const struct json_path *here, int64_t type,
-                                  const struct interaction_request_data *d)
+static void check_interaction_request_data(struct form *form, const struct json_path *here,
+                                           int64_t type, const struct interaction_request_data *d)
 {
     switch (type) {
     case INTERACTION_COMPONENT:
@@ -157,14 +157,15 @@ static void check_invocation_data(struct form *form, const struct json_path *her
     }
 }
 
-static void check_invocation(struct form *form, const struct json_path *here, const void *object)
+static void check_interaction_request(struct form *form, const struct json_path *here,
+                                      const void *object)
 {
     const struct interaction_request_body *in = object;
     struct json_path data = json_path_key(here, STR("data")),
                      type = json_path_key(here, STR("type"));
 
     if (in->data && !form_has_error_at(form, &type))
-        check_invocation_data(form, &data, in->type, in->data);
+        check_interaction_request_data(form, &data, in->type, in->data);
     if (in->type == INTERACTION_COMPONENT)
         form_require_field(form, here, "message_id", in->message_id.given == GIVEN);
     message_nonce_validate(form, here, &in->nonce);
@@ -174,7 +175,7 @@ static const struct schema schema = {
     .name = "Invocation",
     .size = sizeof(struct interaction_request_body),
     .fields = fields,
-    .check = check_invocation,
+    .check = check_interaction_request,
     .doc = "An invocation of a command, component or modal.",
 };
 const struct type invocation_body = { .kind = KIND_OBJECT, .schema = &schema };

@@ -33,9 +33,9 @@ static void refuse_value(struct json_decoder *d, const struct json_path *at, con
         form_add_error(d->form, at, code, "%s", message);
 }
 
-static __attribute__((noinline)) void refuse_composite(struct json_decoder *d,
-                                                       const struct type *type,
-                                                       const struct json_path *at)
+static __attribute__((noinline)) void refuse_composite_value(struct json_decoder *d,
+                                                             const struct type *type,
+                                                             const struct json_path *at)
 {
     if (type->kind == KIND_OBJECT)
         refuse_value(d, at, FORM_NOT_MODEL);
@@ -134,13 +134,13 @@ static bool consume_null_if_allowed(struct json_decoder *d, const struct type *t
            json_read_null(&d->reader);
 }
 
-static __attribute__((noinline)) bool decode_comma_separated(struct json_decoder *d,
-                                                             const struct type *type,
-                                                             enum json_kind kind,
-                                                             const struct json_path *at,
-                                                             struct list *out);
+static __attribute__((noinline)) bool decode_comma_separated_list(struct json_decoder *d,
+                                                                  const struct type *type,
+                                                                  enum json_kind kind,
+                                                                  const struct json_path *at,
+                                                                  struct list *out);
 
-static struct decode_plan *plan_of_list_items(const struct type *type)
+static struct decode_plan *get_plan_of_list_items(const struct type *type)
 {
     return type->of->kind == KIND_OBJECT ? schema_get_decode_plan(type->of->schema) : NULL;
 }
@@ -157,10 +157,10 @@ static inline __attribute__((always_inline)) void decode_composite(struct json_d
     else if (type->kind == KIND_OBJECT && kind == JSON_OBJECT)
         decode_object(d, schema_get_decode_plan(type->schema), at, out);
     else if (type->kind == KIND_ARRAY && kind == JSON_ARRAY)
-        decode_array(d, type, plan_of_list_items(type), at, out);
-    else if (type->kind != KIND_ARRAY ||
-             !(consume_null_if_allowed(d, type) || decode_comma_separated(d, type, kind, at, out)))
-        refuse_composite(d, type, at);
+        decode_array(d, type, get_plan_of_list_items(type), at, out);
+    else if (type->kind != KIND_ARRAY || !(consume_null_if_allowed(d, type) ||
+                                           decode_comma_separated_list(d, type, kind, at, out)))
+        refuse_composite_value(d, type, at);
 }
 
 /* Decodes a value whose JSON kind is `kind`. Always inlined into the loops of this file, because
@@ -451,9 +451,10 @@ static __attribute__((noinline)) void decode_object(struct json_decoder *d,
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) void decode_item(struct json_decoder *d,
-                                                              const struct type *type,
-                                                              const struct json_path *at, void *out)
+static inline __attribute__((always_inline)) void decode_element_value(struct json_decoder *d,
+                                                                       const struct type *type,
+                                                                       const struct json_path *at,
+                                                                       void *out)
 {
     reader_skip_space(&d->reader);
     enum json_kind kind = json_peek_kind(&d->reader);
@@ -496,7 +497,7 @@ static inline void *list_append_zeroed(struct arena *arena, struct list *list, s
 }
 
 /* Advances to the next array element if a comma alone separates two objects. */
-static inline bool advance_to_next_object(struct json_reader *r)
+static inline bool advance_to_adjacent_object(struct json_reader *r)
 {
     if (r->at >= r->safe || r->at[0] != ',' || r->at[1] != '{')
         return false;
@@ -518,7 +519,7 @@ static __attribute__((noinline)) void decode_array(struct json_decoder *d, const
         if (plan && here.index < most && reader_is_at_char(r, '{')) {
             do
                 decode_object_inline(d, plan, &here, list_append_zeroed(r->arena, out, size));
-            while (here.index + 1 < most && advance_to_next_object(r) && ++here.index);
+            while (here.index + 1 < most && advance_to_adjacent_object(r) && ++here.index);
             continue;
         }
         if (here.index >= most) {
@@ -528,15 +529,15 @@ static __attribute__((noinline)) void decode_array(struct json_decoder *d, const
         }
         void *item = list_append_zeroed(r->arena, out, size);
         if (!type_is_plain_string(type->of) || !decode_plain_string(r, type->of, item))
-            decode_item(d, type->of, &here, item);
+            decode_element_value(d, type->of, &here, item);
     }
     check_item_count(d, type, here.index, at);
 }
 
 /* Decodes an array from a comma-separated string if the type allows that (TYPE_EITHER). */
-static bool decode_comma_separated(struct json_decoder *d, const struct type *type,
-                                   enum json_kind kind, const struct json_path *at,
-                                   struct list *out)
+static bool decode_comma_separated_list(struct json_decoder *d, const struct type *type,
+                                        enum json_kind kind, const struct json_path *at,
+                                        struct list *out)
 {
     struct str text;
     size_t count = 0;
@@ -596,7 +597,7 @@ static __attribute__((noinline)) bool decode_map_entry(struct json_decoder *d,
     }
     memset(entry, 0, size);
     *(struct str *)(void *)entry = key;
-    decode_item(d, type->of, &at, entry + sizeof key);
+    decode_element_value(d, type->of, &at, entry + sizeof key);
     return true;
 }
 
@@ -611,8 +612,8 @@ static inline const char *find_key_end(const char *p, const char *end)
 
 /* Decodes a map entry with a plain string and a new key. Returns false and consumes nothing if the
  * slow path is needed. */
-static inline bool decode_string_pair_fast(struct json_decoder *d, const struct type *type,
-                                           struct list *out)
+static inline bool decode_string_map_entry_fast(struct json_decoder *d, const struct type *type,
+                                                struct list *out)
 {
     struct json_reader *r = &d->reader;
     const char *start = r->at, *colon = find_key_end(start, r->end), *p;
@@ -642,7 +643,7 @@ static __attribute__((noinline)) void decode_map(struct json_decoder *d, const s
 
     for (bool more = reader_enter_to_first_element(r, true); more;
          more = reader_move_to_next_element(r, true))
-        if ((!simple || !decode_string_pair_fast(d, type, out)) &&
+        if ((!simple || !decode_string_map_entry_fast(d, type, out)) &&
             !decode_map_entry(d, type, at, out))
             skipped++;
     check_item_count(d, type, out->count + skipped, at);

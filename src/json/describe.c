@@ -54,7 +54,7 @@ static void write_int_member(struct json_writer *j, struct str name, int64_t v)
     json_write_int(j, v);
 }
 
-static void write_limits(struct json_writer *j, const struct type *type)
+static void write_type_limits(struct json_writer *j, const struct type *type)
 {
     static const struct {
         struct str min, max;
@@ -134,7 +134,7 @@ static void write_nullable_reference(struct json_writer *j, const struct schema 
     json_end_array(j);
 }
 
-static void write_default(struct json_writer *j, const struct field *f)
+static void write_field_default(struct json_writer *j, const struct field *f)
 {
     if (!(f->flags & OPTIONAL))
         return;
@@ -189,7 +189,7 @@ static void write_fields_schema(struct json_writer *j, const struct schema *sche
 }
 
 /* Writes the JSON Schema members of a type into an open object. */
-static void write_type_members(struct json_writer *j, const struct type *type, bool nullable)
+static void write_type_schema_members(struct json_writer *j, const struct type *type, bool nullable)
 {
     type = type_for_documentation(type);
     bool named = type->kind == KIND_OBJECT && type->schema->name;
@@ -203,7 +203,7 @@ static void write_type_members(struct json_writer *j, const struct type *type, b
         return;
     }
     write_type_name(j, type, nullable);
-    write_limits(j, type);
+    write_type_limits(j, type);
     write_enum_values(j, type, nullable);
     if (type->kind == KIND_ARRAY || type->kind == KIND_MAP) {
         json_write_key(j, type->kind == KIND_ARRAY ? STR("items") : STR("additionalProperties"));
@@ -216,9 +216,9 @@ static void write_type_members(struct json_writer *j, const struct type *type, b
 static void write_field_schema(struct json_writer *j, const struct field *f)
 {
     json_begin_object(j);
-    write_type_members(j, f->type, f->flags & NULLABLE);
+    write_type_schema_members(j, f->type, f->flags & NULLABLE);
     write_text_member(j, STR("description"), f->doc ? f->doc : f->type->doc);
-    write_default(j, f);
+    write_field_default(j, f);
     if (f->flags & DEPRECATED) {
         json_write_name(j, "deprecated");
         json_write_bool(j, true);
@@ -229,7 +229,7 @@ static void write_field_schema(struct json_writer *j, const struct field *f)
 void schema_describe(struct json_writer *j, const struct type *type)
 {
     json_begin_object(j);
-    write_type_members(j, type, false);
+    write_type_schema_members(j, type, false);
     write_text_member(j, STR("description"), type->doc);
     json_end_object(j);
 }

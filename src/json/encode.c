@@ -30,8 +30,8 @@ static bool copy_cached_encoding(struct json_writer *j, const struct encoded_obj
     return false;
 }
 
-static void cache_encoding(struct encoded_objects *e, const struct schema *schema,
-                           const void *object, size_t at, size_t n)
+static void cache_object_encoding(struct encoded_objects *e, const struct schema *schema,
+                                  const void *object, size_t at, size_t n)
 {
     unsigned i = e->count++ % CACHED_OBJECTS;
 
@@ -42,8 +42,8 @@ static void cache_encoding(struct encoded_objects *e, const struct schema *schem
 }
 
 /* Encodes a list element; known: objects already encoded in this list, or NULL. */
-static void encode_item(struct json_writer *j, struct encoded_objects *known,
-                        const struct type *type, const void *item);
+static void encode_value_of_type(struct json_writer *j, struct encoded_objects *known,
+                                 const struct type *type, const void *item);
 static void encode_object(struct json_writer *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object);
 
@@ -58,18 +58,18 @@ static void encode_object_cached(struct json_writer *j, struct encoded_objects *
         return;
     encode_object(j, known, schema, object);
     if (known && !buf_is_full(j->out))
-        cache_encoding(known, schema, object, at, j->out->n - at);
+        cache_object_encoding(known, schema, object, at, j->out->n - at);
 }
 
-static void encode_items(struct json_writer *j, struct encoded_objects *known,
-                         const struct type *of, const struct list *list)
+static void encode_list_items(struct json_writer *j, struct encoded_objects *known,
+                              const struct type *of, const struct list *list)
 {
     const char *item = list->items;
     size_t size = schema_list_item_size(of);
 
     json_begin_array(j);
     for (size_t i = 0; i < list->count; i++, item += size)
-        encode_item(j, known, of, item);
+        encode_value_of_type(j, known, of, item);
     json_end_array(j);
 }
 
@@ -79,7 +79,7 @@ static void encode_array(struct json_writer *j, struct encoded_objects *known,
     struct encoded_objects here;
 
     here.count = 0;
-    encode_items(j, known ? known : &here, of, list);
+    encode_list_items(j, known ? known : &here, of, list);
 }
 
 static void encode_map(struct json_writer *j, struct encoded_objects *known, const struct type *of,
@@ -91,13 +91,13 @@ static void encode_map(struct json_writer *j, struct encoded_objects *known, con
     json_begin_object(j);
     for (size_t i = 0; i < list->count; i++, entry += size) {
         json_write_escaped_key(j, *(const struct str *)(const void *)entry);
-        encode_item(j, known, of, entry + sizeof(struct str));
+        encode_value_of_type(j, known, of, entry + sizeof(struct str));
     }
     json_end_object(j);
 }
 
-static void encode_item(struct json_writer *j, struct encoded_objects *known,
-                        const struct type *type, const void *item)
+static void encode_value_of_type(struct json_writer *j, struct encoded_objects *known,
+                                 const struct type *type, const void *item)
 {
     switch (type->kind) {
     case KIND_STRING:
@@ -141,7 +141,7 @@ static void encode_item(struct json_writer *j, struct encoded_objects *known,
 }
 
 /* Returns whether a member has a value, is null, or is absent. */
-static enum field_presence member_state(const struct field *f, const char *member)
+static enum field_presence member_presence(const struct field *f, const char *member)
 {
     if (member_type_infos[f->member].opt)
         return *(const enum field_presence *)(const void *)member;
@@ -153,7 +153,7 @@ static enum field_presence member_state(const struct field *f, const char *membe
 }
 
 /* Returns true if an absent value is written as null; a plain member cannot distinguish both. */
-static bool encodes_absent_as_null(const struct field *f)
+static bool field_encodes_absent_as_null(const struct field *f)
 {
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_type_infos[f->member].opt);
 }
@@ -165,16 +165,16 @@ static void encode_value(struct json_writer *j, struct encoded_objects *known,
     if (f->type->kind == KIND_OBJECT)
         encode_object_cached(j, known, f->type->schema, *(void *const *)(const void *)member);
     else
-        encode_item(j, known, f->type, member);
+        encode_value_of_type(j, known, f->type, member);
 }
 
 static void encode_field(struct json_writer *j, struct encoded_objects *known,
                          const struct field *f, const char *object)
 {
     const char *member = object + f->offset;
-    enum field_presence given = member_state(f, member);
+    enum field_presence given = member_presence(f, member);
 
-    if (given == ABSENT && !encodes_absent_as_null(f))
+    if (given == ABSENT && !field_encodes_absent_as_null(f))
         return;
     json_write_key(j, f->name);
     if (given == GIVEN)
@@ -187,7 +187,7 @@ bool schema_encode_field_value(struct json_writer *j, const struct field *f, con
 {
     const char *member = (const char *)object + f->offset;
 
-    if (member_state(f, member) != GIVEN)
+    if (member_presence(f, member) != GIVEN)
         return false;
     encode_value(j, NULL, f, member);
     return true;
@@ -221,5 +221,5 @@ void schema_encode_object(struct json_writer *j, const struct schema *schema, co
 
 void schema_encode(struct json_writer *j, const struct type *type, const void *value)
 {
-    encode_item(j, NULL, type, value);
+    encode_value_of_type(j, NULL, type, value);
 }

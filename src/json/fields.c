@@ -204,8 +204,8 @@ static __attribute__((noinline)) void report_missing_field(struct form *form,
 
 /* Sets defaults of absent fields and reports required ones. The bit after the last field is never
  * set, so the loop reaches the row that ends the list, which is not OPTIONAL. */
-static void handle_absent_fields(struct decode_progress *p, struct form *form,
-                                 const struct json_path *at)
+static void set_defaults_or_report_absent(struct decode_progress *p, struct form *form,
+                                          const struct json_path *at)
 {
     for (uint64_t missing = ~p->seen; missing; missing &= missing - 1) {
         const struct field *f = &p->schema->fields[__builtin_ctzll(missing)];
@@ -238,7 +238,7 @@ void decode_finish_object(struct decode_progress *p, struct form *form, const st
 {
     if (p->schema->applicable_fields)
         clear_inapplicable_fields(p, form, at);
-    handle_absent_fields(p, form, at);
+    set_defaults_or_report_absent(p, form, at);
     if (p->schema->check)
         p->schema->check(form, at, p->object);
 }

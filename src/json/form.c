@@ -135,14 +135,14 @@ struct str form_quote_value(struct str value)
     return str_slice(value.p, value.n - rest.n);
 }
 
-static unsigned count_node_errors(const struct form_node *node)
+static unsigned count_errors_of_subtree(const struct form_node *node)
 {
     unsigned n = 0;
 
     for (const struct form_error *p = node->problems; p; p = p->next)
         n++;
     for (const struct form_node *c = node->children; c; c = c->next)
-        n += count_node_errors(c);
+        n += count_errors_of_subtree(c);
     return n;
 }
 
@@ -152,7 +152,7 @@ void form_remove_errors_at(struct form *f, const struct json_path *at)
 
     if (!node)
         return;
-    f->problems -= count_node_errors(node);
+    f->problems -= count_errors_of_subtree(node);
     /* Parent nodes that have no other error are removed, too. */
     while (node->up) {
         struct form_node *up = node->up;

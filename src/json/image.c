@@ -21,7 +21,7 @@ static bool parse_data_uri(struct str uri, struct str *ret)
     return true;
 }
 
-static const char *image_extension(struct str bytes)
+static const char *detect_image_extension(struct str bytes)
 {
     static const struct {
         struct str magic;
@@ -68,6 +68,6 @@ void decode_image_uri(struct form *form, const struct type *type, struct str tex
         return;
     }
     if (!str_base64_decode(form->arena, data, &out->bytes) ||
-        !(out->extension = image_extension(out->bytes)))
+        !(out->extension = detect_image_extension(out->bytes)))
         form_add_error(form, at, FORM_NOT_IMAGE);
 }

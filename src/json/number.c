@@ -65,7 +65,7 @@ static void parse_decimal(struct str raw, struct decimal *d)
 }
 
 /* Converts a decimal with one multiplication or division of exact operands, if possible. */
-static bool convert_exact_decimal(const struct decimal *d, double *ret)
+static bool convert_decimal_exactly(const struct decimal *d, double *ret)
 {
     static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -96,13 +96,13 @@ double parse_double(struct str raw)
     double v = 0;
 
     parse_decimal(raw, &d);
-    if (d.n && !convert_exact_decimal(&d, &v))
+    if (d.n && !convert_decimal_exactly(&d, &v))
         v = convert_with_strtod(&d);
     return raw.n && raw.p[0] == '-' ? -v : v;
 }
 
 /* Rounds v to `digits` digits: v is about *ret_m times ten to the power of the result. */
-static int round_to_digits(double v, int digits, uint64_t *ret_m)
+static int round_to_significant_digits(double v, int digits, uint64_t *ret_m)
 {
     char text[40];
     uint64_t m = 0;
@@ -116,7 +116,7 @@ static int round_to_digits(double v, int digits, uint64_t *ret_m)
     return (int)strtol(text + i + 1, NULL, 10) - (digits - 1);
 }
 
-static bool parses_to_same_double(double v, uint64_t m, int exponent)
+static bool decimal_parses_to_double(double v, uint64_t m, int exponent)
 {
     char text[40];
 
@@ -130,11 +130,11 @@ static bool parses_to_same_double(double v, uint64_t m, int exponent)
 static int find_shortest_decimal(double v, uint64_t *ret_m)
 {
     for (int digits = v < DBL_MIN ? 1 : 15;; digits++) {
-        int e = round_to_digits(v, digits, ret_m);
+        int e = round_to_significant_digits(v, digits, ret_m);
 
-        if (parses_to_same_double(v, *ret_m, e) || digits == 17)
+        if (decimal_parses_to_double(v, *ret_m, e) || digits == 17)
             return e;
-        if (parses_to_same_double(v, *ret_m + 1, e)) {
+        if (decimal_parses_to_double(v, *ret_m + 1, e)) {
             *ret_m += 1;
             return e;
         }

@@ -15,7 +15,7 @@ static _Atomic(struct decode_plan *) *plan_bucket(const struct schema *schema)
     return &buckets[((uintptr_t)schema >> 4 ^ (uintptr_t)schema >> 12) % BUCKETS];
 }
 
-static struct decode_plan *plan_find(const struct schema *schema)
+static struct decode_plan *find_decode_plan(const struct schema *schema)
 {
     struct decode_plan *p = atomic_load_explicit(plan_bucket(schema), memory_order_acquire);
 
@@ -25,20 +25,20 @@ static struct decode_plan *plan_find(const struct schema *schema)
 }
 
 /* Makes a step that matches no input: its first eight bytes would need two values at once. */
-static void step_set_unmatchable(struct decode_plan_step *s)
+static void plan_step_set_unmatchable(struct decode_plan_step *s)
 {
     s->mask = UINT64_MAX;
     s->words = 2;
     s->last = ~s->key[0];
 }
 
-static void step_set_key(struct decode_plan_step *s, struct str name)
+static void plan_step_set_key(struct decode_plan_step *s, struct str name)
 {
     char key[STEP_KEY_BYTES] = ",\"";
     size_t n = name.n + 4;
 
     if (n > sizeof key) {
-        step_set_unmatchable(s);
+        plan_step_set_unmatchable(s);
         return;
     }
     memcpy(key + 2, name.p, name.n);
@@ -55,7 +55,7 @@ static void step_set_key(struct decode_plan_step *s, struct str name)
 }
 
 /* Sets the lengths that length_is_certainly_valid accepts; returns false if it accepts none. */
-static bool step_set_lengths(struct decode_plan_step *s, const struct type *type)
+static bool plan_step_set_lengths(struct decode_plan_step *s, const struct type *type)
 {
     int64_t least = type->min > 0 ? 4 * type->min - 3 : 0;
     int64_t most = type->max ? type->max : DEFAULT_MAX_CHARACTERS;
@@ -67,19 +67,20 @@ static bool step_set_lengths(struct decode_plan_step *s, const struct type *type
     return true;
 }
 
-static bool is_plain_string_map(struct decode_plan_step *s, const struct type *type)
+static bool plan_step_set_plain_string_map(struct decode_plan_step *s, const struct type *type)
 {
     if (type->kind != KIND_MAP || type->min || !type_is_plain_string(type->of))
         return false;
     s->max_entries = type->max ? (uint32_t)type->max : DEFAULT_MAX_ITEMS;
-    return step_set_lengths(s, type->of);
+    return plan_step_set_lengths(s, type->of);
 }
 
-static enum plan_step_kind choose_step_kind(struct decode_plan_step *s, const struct type *type)
+static enum plan_step_kind choose_plan_step_kind(struct decode_plan_step *s,
+                                                 const struct type *type)
 {
-    if (type_is_plain_string(type) && step_set_lengths(s, type))
+    if (type_is_plain_string(type) && plan_step_set_lengths(s, type))
         return STEP_TEXT;
-    if (is_plain_string_map(s, type))
+    if (plan_step_set_plain_string_map(s, type))
         return STEP_TEXT_MAP;
     switch (type->kind) {
     case KIND_RAW:
@@ -97,24 +98,24 @@ static enum plan_step_kind choose_step_kind(struct decode_plan_step *s, const st
     }
 }
 
-static void step_init(struct decode_plan_step *s, const struct field *f, size_t index)
+static void plan_step_init(struct decode_plan_step *s, const struct field *f, size_t index)
 {
     const struct member_type_info *info = &member_type_infos[f->member];
 
-    step_set_key(s, f->name);
+    plan_step_set_key(s, f->name);
     s->bit = UINT64_C(1) << index;
     s->member = (uint16_t)f->offset;
     s->value = (uint16_t)(f->offset + info->value);
     s->field = f;
-    s->kind = (uint8_t)choose_step_kind(s, f->type);
+    s->kind = (uint8_t)choose_plan_step_kind(s, f->type);
     if (f->offset + info->size > UINT16_MAX)
         s->kind = STEP_OTHER;
 }
 
 /* Initially each field is predicted to be followed by the next one in the schema. */
-static void plan_init_predictions(struct decode_plan *p, size_t count)
+static void plan_init_field_predictions(struct decode_plan *p, size_t count)
 {
-    step_set_unmatchable(&p->steps[count]);
+    plan_step_set_unmatchable(&p->steps[count]);
     for (size_t i = 0; i < count; i++)
         atomic_init(&p->steps[i].follow, &p->steps[i + 1]);
     atomic_init(&p->begin.follow, &p->steps[0]);
@@ -122,9 +123,10 @@ static void plan_init_predictions(struct decode_plan *p, size_t count)
 
 /* Builds the plan of a schema and those of nested schemas, which may be recursive. `fresh` lists
  * the plans that are being built. */
-static struct decode_plan *plan_build(const struct schema *schema, struct decode_plan **fresh)
+static struct decode_plan *build_decode_plan(const struct schema *schema,
+                                             struct decode_plan **fresh)
 {
-    struct decode_plan *p = plan_find(schema);
+    struct decode_plan *p = find_decode_plan(schema);
     size_t count = 0;
 
     for (struct decode_plan *other = *fresh; other && !p; other = other->next)
@@ -141,19 +143,19 @@ static struct decode_plan *plan_build(const struct schema *schema, struct decode
     for (size_t i = 0; i < count; i++) {
         const struct field *f = &schema->fields[i];
 
-        step_init(&p->steps[i], f, i);
+        plan_step_init(&p->steps[i], f, i);
         if (!(f->flags & OPTIONAL) || f->fallback || f->fallback_text)
             p->wanted |= p->steps[i].bit;
         if (f->type->kind == KIND_ARRAY && f->type->of->kind == KIND_OBJECT)
-            p->steps[i].inner = plan_build(f->type->of->schema, fresh);
+            p->steps[i].inner = build_decode_plan(f->type->of->schema, fresh);
     }
     if (schema->check || schema->applicable_fields)
         p->wanted |= PLAN_HAS_CHECK;
-    plan_init_predictions(p, count);
+    plan_init_field_predictions(p, count);
     return p;
 }
 
-static void plan_publish(struct decode_plan *fresh)
+static void publish_decode_plans(struct decode_plan *fresh)
 {
     while (fresh) {
         _Atomic(struct decode_plan *) *bucket = plan_bucket(fresh->schema);
@@ -167,13 +169,13 @@ static void plan_publish(struct decode_plan *fresh)
 
 struct decode_plan *schema_get_decode_plan(const struct schema *schema)
 {
-    struct decode_plan *p = plan_find(schema), *fresh = NULL;
+    struct decode_plan *p = find_decode_plan(schema), *fresh = NULL;
 
     if (p)
         return p;
     pthread_mutex_lock(&plan_build_lock);
-    p = plan_build(schema, &fresh);
-    plan_publish(fresh);
+    p = build_decode_plan(schema, &fresh);
+    publish_decode_plans(fresh);
     pthread_mutex_unlock(&plan_build_lock);
     return p;
 }

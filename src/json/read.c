@@ -284,7 +284,7 @@ bool json_next_item(struct json_reader *r)
 }
 
 /* Consumes a scalar, or enters an array or object. */
-static void skip_value_or_enter(struct json_reader *r)
+static void skip_scalar_or_enter_container(struct json_reader *r)
 {
     struct str raw;
     uint64_t u;
@@ -317,10 +317,10 @@ bool json_skip_value(struct json_reader *r, struct str *ret_raw)
     const char *start = r->at;
     unsigned depth = r->depth;
 
-    skip_value_or_enter(r);
+    skip_scalar_or_enter_container(r);
     while (!r->bad && r->depth > depth)
         if (r->in_object & 1 ? json_next_member(r, NULL) : json_next_item(r))
-            skip_value_or_enter(r);
+            skip_scalar_or_enter_container(r);
     if (!r->bad && ret_raw)
         *ret_raw = str_slice(start, (size_t)(r->at - start));
     return !r->bad;

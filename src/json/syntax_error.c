@@ -17,7 +17,7 @@ struct syntax_error_walk {
     } levels[JSON_MAX_DEPTH];
 };
 
-static void walk_next_value(struct syntax_error_walk *w)
+static void skip_scalar_or_enter_container(struct syntax_error_walk *w)
 {
     w->before = w->r.at;
     w->no_comma = false;
@@ -35,7 +35,7 @@ static void walk_next_value(struct syntax_error_walk *w)
 }
 
 /* Moves to the next member or item; returns false if there is none. */
-static bool walk_next_member(struct syntax_error_walk *w)
+static bool move_to_next_member(struct syntax_error_walk *w)
 {
     struct json_reader *r = &w->r;
     unsigned level = r->depth - 1;
@@ -52,12 +52,12 @@ static bool walk_next_member(struct syntax_error_walk *w)
     return found;
 }
 
-static bool walk_whole_text(struct syntax_error_walk *w)
+static bool walk_json_text(struct syntax_error_walk *w)
 {
-    walk_next_value(w);
+    skip_scalar_or_enter_container(w);
     while (!w->r.bad && w->r.depth)
-        if (walk_next_member(w))
-            walk_next_value(w);
+        if (move_to_next_member(w))
+            skip_scalar_or_enter_container(w);
     if (w->r.bad)
         return false;
     w->before = skip_json_space(w->r.at, w->r.end);
@@ -124,7 +124,7 @@ struct str json_describe_syntax_error(struct str text, struct arena *arena)
     struct buf out;
 
     json_reader_init(&w->r, text, arena);
-    if (walk_whole_text(w))
+    if (walk_json_text(w))
         return STR("");
     buf_init(&out, SIZE_MAX);
     append_line_and_column(text, w->before, &out);

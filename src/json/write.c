@@ -21,7 +21,7 @@ static char *reserve_value(struct json_writer *j, size_t n)
     return at;
 }
 
-static void append_value(struct json_writer *j, const char *p, size_t n)
+static void append_encoded_value(struct json_writer *j, const char *p, size_t n)
 {
     char *at = reserve_value(j, n);
 
@@ -31,7 +31,7 @@ static void append_value(struct json_writer *j, const char *p, size_t n)
 
 static void append_opening_bracket(struct json_writer *j, char bracket)
 {
-    append_value(j, &bracket, 1);
+    append_encoded_value(j, &bracket, 1);
     j->comma = false;
 }
 
@@ -82,12 +82,12 @@ void json_write_escaped_key(struct json_writer *j, struct str name)
 
 void json_write_null(struct json_writer *j)
 {
-    append_value(j, "null", 4);
+    append_encoded_value(j, "null", 4);
 }
 
 void json_write_bool(struct json_writer *j, bool v)
 {
-    append_value(j, v ? "true" : "false", v ? 4 : 5);
+    append_encoded_value(j, v ? "true" : "false", v ? 4 : 5);
 }
 
 void json_write_int(struct json_writer *j, int64_t v)
@@ -95,9 +95,9 @@ void json_write_int(struct json_writer *j, int64_t v)
     char text[21] = "-";
     size_t minus = v < 0;
 
-    append_value(j, text,
-                 minus +
-                     format_decimal_digits(minus ? 0 - (uint64_t)v : (uint64_t)v, text + minus));
+    append_encoded_value(
+        j, text,
+        minus + format_decimal_digits(minus ? 0 - (uint64_t)v : (uint64_t)v, text + minus));
 }
 
 void json_write_real(struct json_writer *j, double v)
@@ -105,7 +105,7 @@ void json_write_real(struct json_writer *j, double v)
     char text[NUMBER_TEXT_SIZE];
 
     if (isfinite(v))
-        append_value(j, text, format_double(v, text));
+        append_encoded_value(j, text, format_double(v, text));
     else
         json_write_null(j);
 }
@@ -162,7 +162,7 @@ static size_t escaped_length(struct str s)
     return n;
 }
 
-static char *write_escape(char *at, unsigned char c)
+static char *write_escape_sequence(char *at, unsigned char c)
 {
     char letter = short_escape_letter(c);
 
@@ -177,7 +177,7 @@ static char *write_escape(char *at, unsigned char c)
     return at + 5;
 }
 
-static char *write_escaped(char *at, struct str s)
+static char *write_escaped_string(char *at, struct str s)
 {
     while (s.n) {
         size_t plain = length_before_first_escape(s);
@@ -185,7 +185,7 @@ static char *write_escaped(char *at, struct str s)
         memcpy(at, s.p, plain);
         at += plain;
         if (plain < s.n)
-            at = write_escape(at, (unsigned char)s.p[plain++]);
+            at = write_escape_sequence(at, (unsigned char)s.p[plain++]);
         s = str_skip_bytes(s, plain);
     }
     return at;
@@ -202,7 +202,7 @@ void json_write_text(struct json_writer *j, struct str s)
     *at++ = '"';
     if (plain)
         memcpy(at, s.p, plain);
-    at = write_escaped(at + plain, rest);
+    at = write_escaped_string(at + plain, rest);
     *at = '"';
 }
 
@@ -212,7 +212,7 @@ void json_write_id(struct json_writer *j, snowflake id)
     size_t n = format_decimal_digits(id, text + 1);
 
     text[n + 1] = '"';
-    append_value(j, text, n + 2);
+    append_encoded_value(j, text, n + 2);
 }
 
 void json_write_time(struct json_writer *j, int64_t us)
@@ -221,13 +221,13 @@ void json_write_time(struct json_writer *j, int64_t us)
     size_t n = timestamp_format(us, text + 1);
 
     text[n + 1] = '"';
-    append_value(j, text, n + 2);
+    append_encoded_value(j, text, n + 2);
 }
 
 void json_write_raw(struct json_writer *j, struct str value)
 {
     if (value.n)
-        append_value(j, value.p, value.n);
+        append_encoded_value(j, value.p, value.n);
     else
         json_write_null(j);
 }
@@ -235,5 +235,5 @@ void json_write_raw(struct json_writer *j, struct str value)
 void json_write_raw_members(struct json_writer *j, struct str members)
 {
     if (members.n)
-        append_value(j, members.p, members.n);
+        append_encoded_value(j, members.p, members.n);
 }

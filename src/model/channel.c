@@ -271,7 +271,7 @@ const struct overwrite *overwrite_list_find(const struct list *overwrites, snowf
     return NULL;
 }
 
-static void omit_thread_fields(struct channel *c)
+static void omit_fields_only_of_threads(struct channel *c)
 {
     c->message_count.given = c->member_count.given = c->total_message_sent.given = ABSENT;
     c->applied_tags.given = ABSENT;
@@ -280,7 +280,7 @@ static void omit_thread_fields(struct channel *c)
 
 /* Omits fields that only channels with threads have. Text and announcement channels have threads,
  * but no posts. */
-static void omit_thread_parent_fields(struct channel *c)
+static void omit_fields_only_of_thread_parents(struct channel *c)
 {
     bool posts = channel_has_posts(c->type);
 
@@ -293,11 +293,11 @@ static void omit_thread_parent_fields(struct channel *c)
         c->default_forum_layout.given = ABSENT;
 }
 
-static void omit_private_channel_fields(struct channel *c)
+static void omit_fields_for_private_channel(struct channel *c)
 {
     bool group = c->type == CHANNEL_GROUP;
 
-    omit_thread_fields(c);
+    omit_fields_only_of_threads(c);
     c->guild_id.given = c->parent_id.given = c->position.given = ABSENT;
     c->permission_overwrites.given = ABSENT;
     c->recipients.given = GIVEN;
@@ -312,7 +312,7 @@ static void omit_private_channel_fields(struct channel *c)
         c->application_id.given = ABSENT;
 }
 
-static void omit_guild_channel_fields(struct channel *c)
+static void omit_fields_for_guild_channel(struct channel *c)
 {
     c->recipients.given = c->icon.given = c->managed.given = ABSENT;
     c->application_id.given = c->is_message_request.given = ABSENT;
@@ -321,7 +321,7 @@ static void omit_guild_channel_fields(struct channel *c)
         c->nsfw.given = ABSENT;
     } else {
         c->owner_id.given = ABSENT;
-        omit_thread_fields(c);
+        omit_fields_only_of_threads(c);
     }
 }
 
@@ -329,11 +329,11 @@ void channel_omit_inapplicable_fields(struct channel *c)
 {
     bool category = c->type == CHANNEL_CATEGORY, voice = channel_is_voice(c->type);
 
-    omit_thread_parent_fields(c);
+    omit_fields_only_of_thread_parents(c);
     if (channel_is_private(c->type))
-        omit_private_channel_fields(c);
+        omit_fields_for_private_channel(c);
     else
-        omit_guild_channel_fields(c);
+        omit_fields_for_guild_channel(c);
     if (!voice)
         c->bitrate.given = c->user_limit.given = c->rtc_region.given = c->video_quality_mode.given =
             ABSENT;

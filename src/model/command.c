@@ -108,7 +108,7 @@ const struct type type_command_integration_types = { .kind = KIND_ARRAY,
 static const struct type type_channel_type = { .kind = KIND_INT, .choices = channel_types };
 const struct type type_channel_types = { .kind = KIND_ARRAY, .of = &type_channel_type };
 
-static bool is_file_type(struct str s)
+static bool is_file_type_or_extension(struct str s)
 {
     if (str_is(s, "image") || str_is(s, "video") || str_is(s, "audio"))
         return true;
@@ -117,7 +117,7 @@ static bool is_file_type(struct str s)
             return false;
     return s.n > 1 && s.p[0] == '.';
 }
-static const struct string_rule file_type_rule = { is_file_type, FORM_REGEX };
+static const struct string_rule file_type_rule = { is_file_type_or_extension, FORM_REGEX };
 static const struct type type_file_type = {
     .kind = KIND_STRING,
     .flags = TYPE_LOWER,

@@ -4,7 +4,7 @@
 #include <sodium.h>
 #include <stdbool.h>
 
-static bool uuid_has_dash_before(unsigned byte)
+static bool uuid_has_dash_before_byte(unsigned byte)
 {
     return byte == 4 || byte == 6 || byte == 8 || byte == 10;
 }
@@ -20,7 +20,7 @@ static void format_login_uuid(const unsigned char digest[], char ret[LOGIN_ID_SI
 
         if (i == 6 || i == 8) /* version and variant, RFC 9562 §4 */
             byte = (byte & 0x0f) | (i == 6 ? 0x40u : 0xa0u);
-        if (uuid_has_dash_before(i))
+        if (uuid_has_dash_before_byte(i))
             *at++ = '-';
         *at++ = digits[byte >> 4];
         *at++ = digits[byte & 0x0f];

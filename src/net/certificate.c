@@ -52,7 +52,7 @@ static bool write_pem_file(const char *path, BIO *content)
     return ok;
 }
 
-static bool certificate_covers(X509 *certificate, const char *host)
+static bool certificate_covers_host(X509 *certificate, const char *host)
 {
     unsigned char address[sizeof(struct in6_addr)];
 
@@ -67,7 +67,7 @@ static bool certificate_is_usable(const char *path, const char *host)
     X509 *certificate = f ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
     time_t soon = (time_t)clock_s() + RENEW_BEFORE;
     bool good = certificate && X509_cmp_time(X509_get0_notAfter(certificate), &soon) > 0 &&
-                certificate_covers(certificate, host);
+                certificate_covers_host(certificate, host);
 
     if (f)
         fclose(f);

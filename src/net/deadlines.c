@@ -22,7 +22,7 @@ struct deadline_list {
     void (*expired)(struct deadline *d);
 };
 
-static int64_t deadlines_now(const struct deadline_list *ds)
+static int64_t deadline_list_now_ms(const struct deadline_list *ds)
 {
     return ds->movable ? clock_steady_ms() : (int64_t)uv_now(&ds->loop->uv);
 }
@@ -60,7 +60,7 @@ static void schedule_earliest_deadline(struct deadline_list *ds)
 /* Expires deadlines; returns false if the time limit was reached before all were handled. */
 static bool expire_deadlines(struct deadline_list *ds, int64_t until)
 {
-    int64_t now = deadlines_now(ds);
+    int64_t now = deadline_list_now_ms(ds);
 
     while (!links_are_empty(&ds->list)) {
         struct deadline *d = container_of(ds->list.next, struct deadline, link);
@@ -76,13 +76,13 @@ static bool expire_deadlines(struct deadline_list *ds, int64_t until)
 }
 
 /* Uses a timer of 1 ms, because one of 0 ms might fire in the same loop iteration. */
-static void continue_next_iteration(struct loop *l)
+static void check_again_next_iteration(struct loop *l)
 {
     l->timer_at = uv_now(&l->uv) + 1;
     uv_timer_start(&l->timer, on_deadline_timer, 1, 0);
 }
 
-static void check_deadlines_until(struct loop *l, int64_t until)
+static void check_deadlines_until_time_limit(struct loop *l, int64_t until)
 {
     bool all = true;
 
@@ -91,7 +91,7 @@ static void check_deadlines_until(struct loop *l, int64_t until)
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists && all; at = at->next)
         all = expire_deadlines(container_of(at, struct deadline_list, link), until);
     if (!all) {
-        continue_next_iteration(l);
+        check_again_next_iteration(l);
         return;
     }
     for (struct link *at = l->deadline_lists.next; at != &l->deadline_lists; at = at->next)
@@ -100,13 +100,13 @@ static void check_deadlines_until(struct loop *l, int64_t until)
 
 void loop_check_deadlines(struct loop *l)
 {
-    check_deadlines_until(l, INT64_MAX);
+    check_deadlines_until_time_limit(l, INT64_MAX);
 }
 
 static void on_deadline_timer(uv_timer_t *timer)
 {
-    check_deadlines_until(container_of(timer, struct loop, timer),
-                          clock_monotonic_ns() + MAX_EXPIRE_NS);
+    check_deadlines_until_time_limit(container_of(timer, struct loop, timer),
+                                     clock_monotonic_ns() + MAX_EXPIRE_NS);
 }
 
 struct deadline_list *deadline_list_new(struct loop *l, int64_t duration_ms, bool movable_clock,
@@ -135,7 +135,7 @@ void deadline_list_free(struct deadline_list *ds)
 
 void deadline_restart(struct deadline_list *ds, struct deadline *d)
 {
-    d->at = deadlines_now(ds) + ds->duration;
+    d->at = deadline_list_now_ms(ds) + ds->duration;
     link_remove(&d->link);
     links_append(&ds->list, &d->link);
     if (!ds->loop->timer_at || (int64_t)ds->loop->timer_at > d->at || ds->movable)

@@ -41,7 +41,7 @@ void loop_post(struct loop *l, struct loop_message *p)
     uv_async_send(&l->wake);
 }
 
-static struct loop_message *reverse_messages(struct loop_message *p)
+static struct loop_message *reverse_message_order(struct loop_message *p)
 {
     struct loop_message *list = NULL;
 
@@ -56,7 +56,7 @@ static struct loop_message *reverse_messages(struct loop_message *p)
 }
 
 /* Moves new messages to the end of the list of messages that wait to be run. */
-static void collect_messages(struct loop *l)
+static void collect_posted_messages(struct loop *l)
 {
     struct loop_message *newest =
         atomic_exchange_explicit(&l->messages, NULL, memory_order_acquire);
@@ -64,19 +64,19 @@ static void collect_messages(struct loop *l)
 
     if (!newest)
         return;
-    *end = reverse_messages(newest);
+    *end = reverse_message_order(newest);
     l->waiting_last = newest;
 }
 
 /* Runs messages for a limited time per loop iteration, because thousands may arrive at once. A
  * stopping loop runs all, because it has no further iteration. */
-static void run_messages(uv_async_t *wake)
+static void run_posted_messages(uv_async_t *wake)
 {
     struct loop *l = container_of(wake, struct loop, wake);
     int64_t until = clock_monotonic_ns() + MAX_MESSAGES_NS;
 
     loop_begin_measured_part("posts");
-    collect_messages(l);
+    collect_posted_messages(l);
     while (l->waiting && (l->stops || clock_monotonic_ns() < until)) {
         struct loop_message *p = l->waiting;
 
@@ -122,14 +122,14 @@ struct pool_free {
     void (*give_back)(void *what);
 };
 
-static void pool_free_run(uv_work_t *w)
+static void free_object_on_pool(uv_work_t *w)
 {
     struct pool_free *d = container_of(w, struct pool_free, work);
 
     d->give_back(d->what);
 }
 
-static void pool_free_done(uv_work_t *w, int status)
+static void on_object_freed_on_pool(uv_work_t *w, int status)
 {
     (void)status;
     mem_free(container_of(w, struct pool_free, work));
@@ -141,7 +141,7 @@ void loop_free_on_pool(struct loop *l, void *what, void (*give_back)(void *what)
 
     d->what = what;
     d->give_back = give_back;
-    uv_queue_work(&l->uv, &d->work, pool_free_run, pool_free_done);
+    uv_queue_work(&l->uv, &d->work, free_object_on_pool, on_object_freed_on_pool);
 }
 
 void loop_free_buf(struct loop *l, struct buf *b)
@@ -245,7 +245,8 @@ static void start_loop_thread(struct loop *l, struct loops *all, unsigned index)
     links_init(&l->iteration_ends);
     links_init(&l->ends);
     abort_on_loop_error(uv_loop_init(&l->uv), "create an event loop");
-    abort_on_loop_error(uv_async_init(&l->uv, &l->wake, run_messages), "create a wake-up handle");
+    abort_on_loop_error(uv_async_init(&l->uv, &l->wake, run_posted_messages),
+                        "create a wake-up handle");
     uv_prepare_init(&l->uv, &l->prepare);
     uv_prepare_start(&l->prepare, on_iteration_end);
     loop_init_deadlines(l);

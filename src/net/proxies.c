@@ -42,7 +42,7 @@ bool is_trusted_proxy(const struct trusted_proxy_networks *p, const struct ip_ad
 
 /* Returns the offset of the last item of a list; commas in quotes belong to an item. An unclosed
  * quote is ignored, so that a client cannot hide the item that the proxy appends. */
-static size_t find_last_item(struct str list, bool quotes)
+static size_t find_last_list_item(struct str list, bool quotes)
 {
     size_t start = 0;
     bool quoted = false;
@@ -55,12 +55,12 @@ static size_t find_last_item(struct str list, bool quotes)
         else if (list.p[i] == ',' && !quoted)
             start = i + 1;
     }
-    return quoted ? find_last_item(list, false) : start;
+    return quoted ? find_last_list_item(list, false) : start;
 }
 
-static struct str remove_last_item(struct str *list, bool quotes)
+static struct str remove_last_list_item(struct str *list, bool quotes)
 {
-    size_t start = find_last_item(*list, quotes);
+    size_t start = find_last_list_item(*list, quotes);
     struct str last = str_trim(str_skip_bytes(*list, start));
 
     *list = str_slice(list->p, start ? start - 1 : 0);
@@ -83,7 +83,7 @@ static bool parse_hop_address(struct str text, struct ip_address *ret)
 }
 
 /* Returns the unquoted value of a parameter of one Forwarded element. */
-static struct str forwarded_parameter(struct str element, struct str name)
+static struct str find_forwarded_parameter(struct str element, struct str name)
 {
     while (element.n) {
         struct str value = str_cut(&element, ';'), key = str_trim(str_cut(&value, '='));
@@ -122,13 +122,13 @@ struct hop_list {
 };
 
 /* Reads the next address from right to left; returns false if there is none or it is invalid. */
-static bool read_next_hop(struct hop_list *h, struct ip_address *ret)
+static bool read_next_hop_address(struct hop_list *h, struct ip_address *ret)
 {
     if (h->rest.n == 0 && !find_previous_header(h->r, h->name, &h->at, &h->rest))
         return false;
-    struct str item = remove_last_item(&h->rest, h->forwarded);
+    struct str item = remove_last_list_item(&h->rest, h->forwarded);
 
-    return parse_hop_address(h->forwarded ? forwarded_parameter(item, STR("for")) : item, ret);
+    return parse_hop_address(h->forwarded ? find_forwarded_parameter(item, STR("for")) : item, ret);
 }
 
 static struct hop_list hop_list_of_request(const struct http_request *r, bool forwarded)
@@ -146,11 +146,12 @@ void find_forwarded_client_address(const struct trusted_proxy_networks *p,
     struct hop_list hops = hop_list_of_request(r, !list), other = hop_list_of_request(r, true);
     struct ip_address hop, forwarded_hop;
 
-    if (both && (!read_next_hop(&other, &forwarded_hop) || !read_next_hop(&hops, &hop) ||
-                 memcmp(&forwarded_hop, &hop, sizeof forwarded_hop) != 0))
+    if (both &&
+        (!read_next_hop_address(&other, &forwarded_hop) || !read_next_hop_address(&hops, &hop) ||
+         memcmp(&forwarded_hop, &hop, sizeof forwarded_hop) != 0))
         return;
     hops = hop_list_of_request(r, !list);
-    while (read_next_hop(&hops, &hop)) {
+    while (read_next_hop_address(&hops, &hop)) {
         *client = hop;
         if (!is_trusted_proxy(p, &hop))
             return;
@@ -163,12 +164,12 @@ bool client_used_tls_to_proxy(const struct http_request *r, bool was)
     struct str proto;
 
     if (find_previous_header(r, STR("X-Forwarded-Proto"), &at, &proto)) {
-        proto = remove_last_item(&proto, false);
+        proto = remove_last_list_item(&proto, false);
     } else {
         at = r->header_count;
         if (!find_previous_header(r, STR("Forwarded"), &at, &proto))
             return was;
-        proto = forwarded_parameter(remove_last_item(&proto, true), STR("proto"));
+        proto = find_forwarded_parameter(remove_last_list_item(&proto, true), STR("proto"));
     }
     if (str_eq_nocase(proto, STR("https")) || str_eq_nocase(proto, STR("wss")))
         return true;

@@ -162,7 +162,7 @@ static int64_t certificate_expiry(SSL_CTX *ssl)
 }
 
 /* Warns when a certificate is loaded, and at most once per day while clients connect. */
-static void warn_if_expiring(struct tls_context *c)
+static void warn_if_certificate_expires(struct tls_context *c)
 {
     int64_t now = clock_ms(), end = certificate_expiry(c->ssl) * 1000;
     time_t seconds = (time_t)(end / 1000);
@@ -192,7 +192,7 @@ enum err tls_context_open(const char *certificate, const char *key, struct tls_c
         tls_context_free(c);
         return ERR_INTERNAL;
     }
-    warn_if_expiring(c);
+    warn_if_certificate_expires(c);
     *ret = c;
     return OK;
 }
@@ -241,7 +241,7 @@ enum err tls_context_reload(struct tls_context *c, const char *certificate, cons
     pthread_mutex_lock(&c->lock);
     SSL_CTX *old = c->ssl;
     c->ssl = fresh;
-    warn_if_expiring(c);
+    warn_if_certificate_expires(c);
     pthread_mutex_unlock(&c->lock);
     SSL_CTX_free(old);
     return OK;
@@ -295,7 +295,7 @@ struct tls_connection *tls_server_connection_new(struct tls_context *c)
     pthread_mutex_lock(&c->lock);
     t->ssl = SSL_new(c->ssl);
     if (clock_ms() >= c->warn_at)
-        warn_if_expiring(c);
+        warn_if_certificate_expires(c);
     pthread_mutex_unlock(&c->lock);
     if (!t->ssl || !bio) {
         log_error("tls: cannot create a TLS connection: %s", last_openssl_error());

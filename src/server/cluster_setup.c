@@ -82,7 +82,7 @@ static void on_cluster_message(void *arg, enum cluster_topic topic, struct str m
         gateway_on_replica_message(g->gateway, message);
 }
 
-static void on_publish_limit_counts(void *arg)
+static void on_rate_limit_counts_due(void *arg)
 {
     api_publish_rate_limit_counts(((struct guildhall *)arg)->api);
 }
@@ -92,7 +92,7 @@ static void on_log_caught_up(void *arg)
     gateway_on_nats_connected(((struct guildhall *)arg)->gateway);
 }
 
-static void on_live_nodes(void *arg, const uint32_t *identities, size_t count)
+static void on_live_nodes_changed(void *arg, const uint32_t *identities, size_t count)
 {
     struct gateway *g = ((struct guildhall *)arg)->gateway;
 
@@ -100,7 +100,7 @@ static void on_live_nodes(void *arg, const uint32_t *identities, size_t count)
     gateway_prune_sessions(g);
 }
 
-static void on_credentials_fresh_until(void *arg, int64_t until)
+static void on_credential_cache_valid_until(void *arg, int64_t until)
 {
     auth_set_cache_valid_until(((struct guildhall *)arg)->auth, until);
 }
@@ -159,10 +159,10 @@ enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t p
         .revoke = on_remote_revocation,
         .voice = on_remote_voice_state,
         .message = on_cluster_message,
-        .send_counts = on_publish_limit_counts,
+        .send_counts = on_rate_limit_counts_due,
         .connected = on_log_caught_up,
-        .living = on_live_nodes,
-        .credentials_valid_until = on_credentials_fresh_until,
+        .living = on_live_nodes_changed,
+        .credentials_valid_until = on_credential_cache_valid_until,
         .sessions = count_gateway_sessions,
         .lost = on_events_lost,
     };

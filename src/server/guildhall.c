@@ -55,7 +55,8 @@ static void on_loop_iteration_end(struct loop *loop, void *arg)
 /* --- callbacks between api, gateway, relay and voice ----------------------------------- */
 
 /* Publishes the events of a commit; called in commit order. */
-static void on_events_committed_at(void *arg, int64_t position, const struct emitted_event *list)
+static void on_events_committed_at_position(void *arg, int64_t position,
+                                            const struct emitted_event *list)
 {
     const struct guildhall *g = arg;
 
@@ -66,7 +67,7 @@ static void on_events_committed_at(void *arg, int64_t position, const struct emi
 
 static void on_events_committed(void *arg, const struct emitted_event *list)
 {
-    on_events_committed_at(arg, 0, list);
+    on_events_committed_at_position(arg, 0, list);
 }
 
 static void on_credential_revoked(void *arg, snowflake account, const unsigned char *token,
@@ -95,7 +96,7 @@ static bool is_reachable_only_locally(const struct guildhall *g)
     return str_starts_with(host, STR("127.")) || str_is(host, "localhost") || str_is(host, "::1");
 }
 
-static bool private_endpoints_are_auto(const struct guildhall *g)
+static bool private_endpoints_option_is_auto(const struct guildhall *g)
 {
     return strcmp(g->config->private_endpoints, "auto") == 0;
 }
@@ -103,8 +104,8 @@ static bool private_endpoints_are_auto(const struct guildhall *g)
 /* With "auto" requests may use private addresses if the server is reachable only locally. */
 static bool may_fetch_private_addresses(const struct guildhall *g)
 {
-    return private_endpoints_are_auto(g) ? is_reachable_only_locally(g)
-                                         : strcmp(g->config->private_endpoints, "on") == 0;
+    return private_endpoints_option_is_auto(g) ? is_reachable_only_locally(g)
+                                               : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
 /* With "auto" registration is open for local callers if the server is reachable only locally. */
@@ -174,7 +175,7 @@ static struct api *create_api(struct guildhall *g)
         .traffic = workbench_traffic_records(g->workbench),
         .workbench = g->workbench,
         .private_endpoints = may_fetch_private_addresses(g),
-        .private_for_local = private_endpoints_are_auto(g),
+        .private_for_local = private_endpoints_option_is_auto(g),
         .trusts_proxies = g->proxies.count > 0,
         .registration = registration_mode_from_config(g),
         .mailer = g->mailer,
@@ -285,7 +286,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         goto fail;
     g->workbench = create_workbench(g);
     g->gateway = create_gateway(g);
-    e = open_cluster(g, on_events_committed_at);
+    e = open_cluster(g, on_events_committed_at_position);
     if (e)
         goto fail;
     g->web = (struct web_options){ .folder = config->web_files,

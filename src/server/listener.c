@@ -84,14 +84,14 @@ enum err open_tls_certificate(struct guildhall *g)
     return OK;
 }
 
-static struct body_limits on_body_limits(void *arg, const struct http_request *r)
+static struct body_limits get_request_body_limits(void *arg, const struct http_request *r)
 {
     const struct guildhall *g = arg;
 
     return g->api_app.body_limits(g->api_app.arg, r);
 }
 
-static void on_authorize_body(void *arg, struct http_exchange *x)
+static void authorize_request_body(void *arg, struct http_exchange *x)
 {
     const struct guildhall *g = arg;
 
@@ -105,7 +105,7 @@ static void on_http_request(void *arg, struct http_exchange *x)
     g->api_app.request(g->api_app.arg, x);
 }
 
-static void on_error_body(void *arg, int status, struct buf *out)
+static void write_error_response_body(void *arg, int status, struct buf *out)
 {
     const struct guildhall *g = arg;
 
@@ -144,10 +144,10 @@ enum err start_main_listener(struct guildhall *g, int port)
         .via = "1.1 guildhall",
     };
     struct http_server_callbacks app = { .arg = g,
-                                         .body_limits = on_body_limits,
-                                         .authorize_body = on_authorize_body,
+                                         .body_limits = get_request_body_limits,
+                                         .authorize_body = authorize_request_body,
                                          .request = on_http_request,
-                                         .refusal = on_error_body,
+                                         .refusal = write_error_response_body,
                                          .refused = on_request_refused,
                                          .upgrade = on_websocket_upgrade };
 

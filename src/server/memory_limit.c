@@ -33,7 +33,7 @@ static int64_t read_number_from_file(const char *path)
 }
 
 /* Returns the lowest limit of the cgroup (version 2) and its ancestors. */
-static int64_t cgroup_limit(void)
+static int64_t read_cgroup_memory_limit(void)
 {
     char line[PATH_MAX] = "", path[PATH_MAX + 64];
     FILE *f = fopen("/proc/self/cgroup", "re");
@@ -69,7 +69,7 @@ static int64_t address_space_limit(void)
 static int64_t memory_available_bytes(void)
 {
     int64_t page = sysconf(_SC_PAGESIZE), least = sysconf(_SC_PHYS_PAGES) * page;
-    int64_t group = cgroup_limit(), space = address_space_limit();
+    int64_t group = read_cgroup_memory_limit(), space = address_space_limit();
 
     if (group < least)
         least = group;

@@ -28,8 +28,8 @@ struct inventory_count {
     int64_t bytes; /* size of the PostgreSQL database; -1 for SQLite */
 };
 
-static enum err read_single_number(struct tx *tx, struct sql sql, const struct value *values,
-                                   size_t n, int64_t *ret)
+static enum err query_single_number(struct tx *tx, struct sql sql, const struct value *values,
+                                    size_t n, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -48,8 +48,8 @@ static enum err count_table_rows(struct tx *tx, bool postgres, int table, int64_
 
     *ret = -1;
     if (postgres)
-        e = read_single_number(tx, SQL(ESTIMATE), BIND(v_text(str_of(tables[table]))), ret);
-    return e || *ret > MAX_ROWS_TO_COUNT ? e : read_single_number(tx, counts[table], NO_BIND, ret);
+        e = query_single_number(tx, SQL(ESTIMATE), BIND(v_text(str_of(tables[table]))), ret);
+    return e || *ret > MAX_ROWS_TO_COUNT ? e : query_single_number(tx, counts[table], NO_BIND, ret);
 }
 
 static enum err read_newest_id(struct tx *tx, void *arg)
@@ -58,7 +58,7 @@ static enum err read_newest_id(struct tx *tx, void *arg)
                                  "union all select max(id) from users) newest";
     int64_t *newest = arg;
 
-    return read_single_number(tx, SQL(NEWEST), NO_BIND, newest);
+    return query_single_number(tx, SQL(NEWEST), NO_BIND, newest);
 }
 
 void check_clock_against_store(struct guildhall *g)
@@ -72,7 +72,7 @@ void check_clock_against_store(struct guildhall *g)
     clock_watch_start(newest > 0 ? (snowflake)newest : 0);
 }
 
-static enum err run_row_counts(struct call *call)
+static enum err read_row_counts(struct call *call)
 {
     static const char SIZE[] = "select pg_database_size(current_database())";
     struct inventory_count *c = call_passed_data(call, "inventory_count");
@@ -81,7 +81,7 @@ static enum err run_row_counts(struct call *call)
 
     for (int i = 0; !e && i < INVENTORY_TABLES; i++)
         e = count_table_rows(call->tx, postgres, i, &c->rows[i]);
-    return e || !postgres ? e : read_single_number(call->tx, SQL(SIZE), NO_BIND, &c->bytes);
+    return e || !postgres ? e : query_single_number(call->tx, SQL(SIZE), NO_BIND, &c->bytes);
 }
 
 static void on_row_counts_done(struct call *call, enum err e, void *arg)
@@ -115,7 +115,7 @@ static void start_row_counts(struct loop_message *p)
     internal_call_start(v->api, v->loop,
                         &(struct internal_call){ .name = "inventory",
                                                  .store = ROUTE_STORE_READ,
-                                                 .run = run_row_counts,
+                                                 .run = read_row_counts,
                                                  .done = on_row_counts_done,
                                                  .type = "inventory_count",
                                                  .data = &c,

@@ -33,7 +33,7 @@ void fair_queue_clear(struct fair_queue *l)
 }
 
 /* Returns the queue of an owner. Owner 0 (the server itself) gets a new queue for each read. */
-static struct owner_queue *owner_queue_get(struct fair_queue_priority *k, uint64_t owner)
+static struct owner_queue *owner_queue_get_or_create(struct fair_queue_priority *k, uint64_t owner)
 {
     struct owner_queue *worker = owner ? map_get(&k->by_owner, owner) : NULL;
 
@@ -50,7 +50,7 @@ static struct owner_queue *owner_queue_get(struct fair_queue_priority *k, uint64
 
 static void owner_queue_push(struct fair_queue_priority *k, struct work_item *w)
 {
-    struct owner_queue *worker = owner_queue_get(k, w->owner);
+    struct owner_queue *worker = owner_queue_get_or_create(k, w->owner);
 
     w->next = NULL;
     *worker->last = w;
@@ -58,7 +58,7 @@ static void owner_queue_push(struct fair_queue_priority *k, struct work_item *w)
 }
 
 /* Removes the oldest read of the first owner and moves that owner to the end; NULL if none. */
-static struct work_item *pop_from_next_owner(struct fair_queue_priority *k)
+static struct work_item *pop_read_of_next_owner(struct fair_queue_priority *k)
 {
     if (links_are_empty(&k->round_robin))
         return NULL;
@@ -101,13 +101,13 @@ bool fair_queue_push(struct fair_queue *l, struct work_item *w)
     return open;
 }
 
-static struct work_item *pop_by_priority(struct fair_queue *l, bool runs_long)
+static struct work_item *pop_read_by_priority(struct fair_queue *l, bool runs_long)
 {
-    struct work_item *w = pop_from_next_owner(&l->by_priority[READ_PRIORITY_URGENT]);
+    struct work_item *w = pop_read_of_next_owner(&l->by_priority[READ_PRIORITY_URGENT]);
 
     if (!w && runs_long)
-        w = pop_from_next_owner(&l->by_priority[READ_PRIORITY_LONG]);
-    return w ? w : pop_from_next_owner(&l->by_priority[READ_PRIORITY_NEW]);
+        w = pop_read_of_next_owner(&l->by_priority[READ_PRIORITY_LONG]);
+    return w ? w : pop_read_of_next_owner(&l->by_priority[READ_PRIORITY_NEW]);
 }
 
 struct work_item *fair_queue_pop(struct fair_queue *l, bool runs_long, int64_t timeout_ms)
@@ -118,7 +118,7 @@ struct work_item *fair_queue_pop(struct fair_queue *l, bool runs_long, int64_t t
 
     pthread_mutex_lock(&l->lock);
     l->sleepers++;
-    while (!(w = pop_by_priority(l, runs_long)) && !l->closed && !timed_out)
+    while (!(w = pop_read_by_priority(l, runs_long)) && !l->closed && !timed_out)
         timed_out = timeout_ms < 0 ? pthread_cond_wait(&l->filled, &l->lock)
                                    : pthread_cond_timedwait(&l->filled, &l->lock, &until);
     l->sleepers--;

@@ -34,7 +34,7 @@ struct pending_migration {
     bool as_is;
 };
 
-static struct str digest_migration(struct arena *a, const struct migration *m)
+static struct str compute_migration_digest(struct arena *a, const struct migration *m)
 {
     unsigned char digest[DIGEST];
     struct str sql = str_of(m->sql);
@@ -100,7 +100,7 @@ static enum err check_applied_migration(struct tx *tx, const struct rows *r, boo
         m++;
     if (!m->number)
         return check_newer_migration(tx, number, row_text(r, 1));
-    if (!str_eq(row_text(r, 2), digest_migration(tx_arena(tx), m))) {
+    if (!str_eq(row_text(r, 2), compute_migration_digest(tx_arena(tx), m))) {
         log_error("store: the migration %s in the database differs from the one in this "
                   "program; use the program that created the database",
                   m->name);
@@ -134,7 +134,7 @@ static enum err read_applied_migrations(struct work_item *w, struct tx *tx)
 }
 
 /* Returns whether the line begins a section: "-- sqlite:", "-- postgres:" or "-- both:". */
-static bool parse_engine_heading(struct str line, struct str *ret_engine)
+static bool parse_sql_engine_heading(struct str line, struct str *ret_engine)
 {
     static const char *const engines[] = { "sqlite", "postgres", "both" };
 
@@ -181,7 +181,7 @@ static char *translate_migration_sql(struct tx *tx, const char *sql)
     while (rest.n) {
         struct str line = str_cut(&rest, '\n');
 
-        if (!parse_engine_heading(line, &engine_name) &&
+        if (!parse_sql_engine_heading(line, &engine_name) &&
             (str_is(engine_name, "both") || str_is(engine_name, engine->name)))
             append_translated_line(engine, line, &b);
     }
@@ -191,7 +191,7 @@ static char *translate_migration_sql(struct tx *tx, const char *sql)
 }
 
 /* Records that servers of the previous version can use this schema. */
-static enum err insert_expanded_step(struct tx *tx, const struct migration *m)
+static enum err insert_expand_migration_row(struct tx *tx, const struct migration *m)
 {
     return tx_exec(tx, "insert into expanded_steps (number) values ($1)", BIND(v_int(m->number)),
                    NULL);
@@ -203,15 +203,16 @@ static enum err insert_applied_migration(struct tx *tx, const struct migration *
                          "insert into migrations (number, name, applied_at, digest) "
                          "values ($1, $2, $3, $4)",
                          BIND(v_int(m->number), v_text(str_of(m->name)), v_int(clock_ms()),
-                              v_text(digest_migration(tx_arena(tx), m))),
+                              v_text(compute_migration_digest(tx_arena(tx), m))),
                          NULL);
 
-    return !e && parse_migration_phase(m) == MIGRATION_EXPAND ? insert_expanded_step(tx, m) : e;
+    return !e && parse_migration_phase(m) == MIGRATION_EXPAND ? insert_expand_migration_row(tx, m)
+                                                              : e;
 }
 
 /* Sets step->waits if an older server runs. An empty database has no servers, so the check is
  * skipped. */
-static enum err check_older_servers(struct tx *tx, struct pending_migration *step)
+static enum err check_whether_older_servers_run(struct tx *tx, struct pending_migration *step)
 {
     const struct store_engine *engine = tx->store->engine;
     enum migration_phase phase = parse_migration_phase(step->migration);
@@ -230,7 +231,7 @@ static enum err apply_migration(struct work_item *w, struct tx *tx)
 {
     struct pending_migration *step = container_of(w, struct pending_migration, work);
     const struct migration *m = step->migration;
-    enum err e = check_older_servers(tx, step);
+    enum err e = check_whether_older_servers_run(tx, step);
 
     if (e || step->waits)
         return e;
@@ -256,8 +257,8 @@ static void sleep_ms(long ms)
 /* Applies a migration. It waits only briefly for table locks, so that other transactions do not
  * queue behind it, and is then retried. A server that has just stopped may still be listed, so a
  * migration that requires all older servers to have stopped waits up to STOPPING_SERVER_WAIT_MS. */
-static enum err apply_with_retries(struct store *s, struct pending_migration *step,
-                                   run_work_item_fn *run)
+static enum err apply_migration_with_retries(struct store *s, struct pending_migration *step,
+                                             run_work_item_fn *run)
 {
     bool contracts = parse_migration_phase(step->migration) == MIGRATION_CONTRACT;
     enum err e = run(s, &step->work);
@@ -290,14 +291,14 @@ static enum err defer_or_refuse_migration(struct store *s, const struct migratio
     return ERR_UNAVAILABLE;
 }
 
-static enum err apply_or_report_migration(struct store *s, struct pending_migration *step,
-                                          run_work_item_fn *run)
+static enum err apply_defer_or_refuse_migration(struct store *s, struct pending_migration *step,
+                                                run_work_item_fn *run)
 {
     const struct migration *m = step->migration;
 
     if (step->as_is)
         return parse_migration_phase(m) == MIGRATION_CONTRACT ? OK : refuse_missing_migration(m);
-    enum err e = apply_with_retries(s, step, run);
+    enum err e = apply_migration_with_retries(s, step, run);
     if (e)
         log_error("store: could not apply the migration %s", m->name);
     else if (step->waits)
@@ -324,7 +325,7 @@ enum err migrations_apply(struct store *s, bool as_is, run_work_item_fn *run)
     for (size_t i = 0; !e && all[i].number; i++) {
         step.migration = &all[i];
         if (!step.applied[i])
-            e = apply_or_report_migration(s, &step, run);
+            e = apply_defer_or_refuse_migration(s, &step, run);
     }
     mem_free(step.applied);
     arena_free(step.work.arena);

@@ -28,7 +28,7 @@ void work_queue_clear(struct work_queue *q)
 
 /* Releases the lock before waking a sleeping thread, which would otherwise wait for the lock. Busy
  * threads check the queue when they finish, so most pushes need no system call. */
-static void unlock_and_wake(struct work_queue *q)
+static void unlock_queue_and_wake_thread(struct work_queue *q)
 {
     bool wake = q->sleepers > 0;
 
@@ -43,7 +43,7 @@ void work_queue_push(struct work_queue *q, struct work_item *w)
     pthread_mutex_lock(&q->lock);
     *q->last = w;
     q->last = &w->next;
-    unlock_and_wake(q);
+    unlock_queue_and_wake_thread(q);
 }
 
 void work_queue_push_front(struct work_queue *q, struct work_item *first, struct work_item *last)
@@ -71,7 +71,7 @@ struct timespec deadline_after_ms(int64_t ms)
     return t;
 }
 
-static void wait_until_filled(struct work_queue *q, int64_t timeout_ms)
+static void wait_until_queue_has_items(struct work_queue *q, int64_t timeout_ms)
 {
     struct timespec until = deadline_after_ms(timeout_ms < 0 ? 0 : timeout_ms);
     int timed_out = 0;
@@ -84,7 +84,7 @@ static void wait_until_filled(struct work_queue *q, int64_t timeout_ms)
 }
 
 /* Removes the work items before *end from the queue and returns the first one. */
-static struct work_item *detach_items_before(struct work_queue *q, struct work_item **end)
+static struct work_item *detach_work_items_before(struct work_queue *q, struct work_item **end)
 {
     struct work_item *first = q->first;
 
@@ -100,23 +100,23 @@ struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64
 {
     pthread_mutex_lock(&q->lock);
     if (!q->first)
-        wait_until_filled(q, timeout_ms);
+        wait_until_queue_has_items(q, timeout_ms);
 
     struct work_item **end = &q->first;
     while (*end && max--)
         end = &(*end)->next;
-    struct work_item *first = detach_items_before(q, end);
+    struct work_item *first = detach_work_items_before(q, end);
     pthread_mutex_unlock(&q->lock);
     return first;
 }
 
-static bool can_share_transaction(const struct work_item *w)
+static bool work_item_can_share_transaction(const struct work_item *w)
 {
     return w->mode == STORE_APPEND && w->may_share && w->owner && !w->by_itself;
 }
 
-static bool group_has_owner(const struct work_item *first, const struct work_item *end,
-                            uint64_t owner)
+static bool work_items_include_owner(const struct work_item *first, const struct work_item *end,
+                                     uint64_t owner)
 {
     for (; first != end; first = first->next)
         if (first->owner == owner)
@@ -129,16 +129,16 @@ struct work_item *work_queue_pop_commit_group(struct work_queue *q, unsigned max
 {
     pthread_mutex_lock(&q->lock);
     if (!q->first)
-        wait_until_filled(q, timeout_ms);
+        wait_until_queue_has_items(q, timeout_ms);
 
     struct work_item **end = &q->first;
-    if (*end && can_share_transaction(*end))
-        while (*end && max-- && can_share_transaction(*end) &&
-               !group_has_owner(q->first, *end, (*end)->owner))
+    if (*end && work_item_can_share_transaction(*end))
+        while (*end && max-- && work_item_can_share_transaction(*end) &&
+               !work_items_include_owner(q->first, *end, (*end)->owner))
             end = &(*end)->next;
     else if (*end)
         end = &(*end)->next;
-    struct work_item *first = detach_items_before(q, end);
+    struct work_item *first = detach_work_items_before(q, end);
     pthread_mutex_unlock(&q->lock);
     return first;
 }

@@ -28,7 +28,7 @@ struct result_cache_lookup {
     struct tx *tx;
 };
 
-static bool entry_matches_lookup(const struct cache_entry *e, const void *arg)
+static bool cached_result_matches_lookup(const struct cache_entry *e, const void *arg)
 {
     const struct result_cache_entry *k = (const struct result_cache_entry *)e;
     const struct result_cache_lookup *asked = arg;
@@ -38,7 +38,7 @@ static bool entry_matches_lookup(const struct cache_entry *e, const void *arg)
            (!asked->tx || tx_version_slots_unchanged(asked->tx, &k->seen, k->slots, k->count));
 }
 
-static void entry_free(struct cache_entry *e)
+static void cached_result_free(struct cache_entry *e)
 {
     struct result_cache_entry *k = (struct result_cache_entry *)e;
 
@@ -52,13 +52,13 @@ static struct cache_kind cached_results = {
     .entries = 768,
     .bytes = 24 * 1024 * 1024,
     .idle_ms = 60 * 1000, /* frees the memory of a server without requests */
-    .matches = entry_matches_lookup,
-    .free = entry_free,
+    .matches = cached_result_matches_lookup,
+    .free = cached_result_free,
 };
 /* The last result that is not cached. It is retained because its caller still uses the arena. */
-static struct cache_kind last_uncached_result = { .entries = 1, .free = entry_free };
+static struct cache_kind last_uncached_result = { .entries = 1, .free = cached_result_free };
 
-static uint64_t hash_key(const struct result_cache_key *key)
+static uint64_t hash_result_cache_key(const struct result_cache_key *key)
 {
     uint64_t hash = (uintptr_t)key->what;
 
@@ -70,7 +70,7 @@ static uint64_t hash_key(const struct result_cache_key *key)
 const void *result_cache_find(struct tx *tx, const struct result_cache_key *key)
 {
     const struct result_cache_entry *k =
-        cache_find(cache_get_for_thread(&cached_results), hash_key(key),
+        cache_find(cache_get_for_thread(&cached_results), hash_result_cache_key(key),
                    &(struct result_cache_lookup){ .key = key, .tx = tx });
 
     return k ? k->made : NULL;
@@ -83,8 +83,9 @@ struct shared_text *result_cache_find_text(struct tx *tx, const struct result_ca
     return found ? shared_text_ref((struct shared_text *)found) : NULL;
 }
 
-static struct result_cache_entry *entry_new(const struct result_cache_key *key,
-                                            const struct snapshot_version *seen, size_t rows)
+static struct result_cache_entry *cached_result_new(const struct result_cache_key *key,
+                                                    const struct snapshot_version *seen,
+                                                    size_t rows)
 {
     struct result_cache_entry *k = mem_new(sizeof *k);
 
@@ -99,7 +100,7 @@ struct result_cache_entry *result_cache_begin(struct tx *tx, const struct result
 {
     struct snapshot_version now;
 
-    return tx_snapshot_version(tx, &now) ? entry_new(key, &now, rows) : NULL;
+    return tx_snapshot_version(tx, &now) ? cached_result_new(key, &now, rows) : NULL;
 }
 
 struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
@@ -127,20 +128,22 @@ void result_cache_add_dependency(struct result_cache_entry *k, enum versioned_ro
     k->slots[k->count++] = row_version_slot(rows, id);
 }
 
-static void entry_insert(struct result_cache_entry *k, const void *made, struct cache_kind *kind)
+static void cached_result_insert(struct result_cache_entry *k, const void *made,
+                                 struct cache_kind *kind)
 {
     size_t size = arena_used_bytes(k->arena) + (k->text ? shared_text_get(k->text).n : 0);
 
     k->made = made;
-    cache_put(cache_get_for_thread(kind), hash_key(&k->key), sizeof *k + size, &k->entry);
+    cache_put(cache_get_for_thread(kind), hash_result_cache_key(&k->key), sizeof *k + size,
+              &k->entry);
 }
 
 void result_cache_end(struct result_cache_entry *k, const void *made)
 {
     if (made && arena_used_bytes(k->arena) <= MAX_RESULT_BYTES)
-        entry_insert(k, made, &cached_results);
+        cached_result_insert(k, made, &cached_results);
     else
-        entry_free(&k->entry);
+        cached_result_free(&k->entry);
 }
 
 void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *made, bool passes)
@@ -151,9 +154,9 @@ void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *ma
     k->count = k->reads->count;
     passes |= k->reads->is_unknown || arena_used_bytes(k->arena) > MAX_RESULT_BYTES;
     if (made)
-        entry_insert(k, made, passes ? &last_uncached_result : &cached_results);
+        cached_result_insert(k, made, passes ? &last_uncached_result : &cached_results);
     else
-        entry_free(&k->entry);
+        cached_result_free(&k->entry);
 }
 
 void result_cache_end_text(struct result_cache_entry *k, struct str text)
@@ -165,8 +168,9 @@ void result_cache_end_text(struct result_cache_entry *k, struct str text)
 
 struct shared_text *result_cache_find_constant_text(const struct result_cache_key *key)
 {
-    struct result_cache_entry *k = cache_find(cache_get_for_thread(&cached_results), hash_key(key),
-                                              &(struct result_cache_lookup){ .key = key });
+    struct result_cache_entry *k =
+        cache_find(cache_get_for_thread(&cached_results), hash_result_cache_key(key),
+                   &(struct result_cache_lookup){ .key = key });
 
     return k ? shared_text_ref(k->text) : NULL;
 }
@@ -174,5 +178,5 @@ struct shared_text *result_cache_find_constant_text(const struct result_cache_ke
 void result_cache_add_constant_text(const struct result_cache_key *key, struct str text)
 {
     if (text.n <= MAX_TEXT_BYTES)
-        result_cache_end_text(entry_new(key, &(struct snapshot_version){ 0 }, 0), text);
+        result_cache_end_text(cached_result_new(key, &(struct snapshot_version){ 0 }, 0), text);
 }

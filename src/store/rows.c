@@ -121,7 +121,7 @@ struct value value_copy(struct arena *a, enum value_kind kind, const void *p, si
     return (struct value){ .kind = kind, .s = { copy, n } };
 }
 
-static bool has_nul_byte(const struct value *values, size_t count)
+static bool text_parameters_have_nul_byte(const struct value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (values[i].kind == VALUE_TEXT && values[i].s.n &&
@@ -136,7 +136,7 @@ static enum err start_query(struct tx *tx, struct sql sql, const struct value *v
     *ret = (struct rows){ .tx = tx, .single = single };
     if (tx->failed)
         ret->error = tx->failed;
-    else if (has_nul_byte(values, count))
+    else if (text_parameters_have_nul_byte(values, count))
         ret->error = tx_mark_failed(tx, ERR_BAD_REQUEST);
     else
         ret->error = tx->store->engine->query(tx, *sql.text, values, count, ret);
@@ -164,7 +164,7 @@ enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value 
 {
     const struct store_engine *engine = tx->store->engine;
 
-    if (!engine->exec_deferred || tx->failed || has_nul_byte(values, count))
+    if (!engine->exec_deferred || tx->failed || text_parameters_have_nul_byte(values, count))
         return tx_exec(tx, sql, values, count, NULL);
     return engine->exec_deferred(tx, sql, values, count);
 }
@@ -277,7 +277,7 @@ bool row_bool(const struct rows *r, int column)
     return row_int(r, column) != 0;
 }
 
-static struct str column_bytes(const struct rows *r, int column, enum value_kind kind)
+static struct str get_column_text_or_bytes(const struct rows *r, int column, enum value_kind kind)
 {
     const struct value *v = get_column(r, column);
 
@@ -287,10 +287,10 @@ static struct str column_bytes(const struct rows *r, int column, enum value_kind
 
 struct str row_text(const struct rows *r, int column)
 {
-    return column_bytes(r, column, VALUE_TEXT);
+    return get_column_text_or_bytes(r, column, VALUE_TEXT);
 }
 
 struct str row_bytes(const struct rows *r, int column)
 {
-    return column_bytes(r, column, VALUE_BYTES);
+    return get_column_text_or_bytes(r, column, VALUE_BYTES);
 }

@@ -125,7 +125,7 @@ void store_stats(struct store *s, struct store_stats *ret)
     };
 }
 
-static void call_done(struct loop_message *p)
+static void call_work_item_done(struct loop_message *p)
 {
     struct work_item *w = container_of(p, struct work_item, post);
 
@@ -154,7 +154,7 @@ void work_item_finish(struct store *s, struct work_item *w, enum err result)
         w->done(w, result);
         return;
     }
-    w->post.run = call_done;
+    w->post.run = call_work_item_done;
     loop_post(w->loop, &w->post);
 }
 
@@ -178,7 +178,7 @@ struct blocking_work_item {
     bool is_finished;
 };
 
-static enum err run_blocking(struct work_item *w, struct tx *tx)
+static enum err run_blocking_work_item(struct work_item *w, struct tx *tx)
 {
     struct blocking_work_item *waiting = container_of(w, struct blocking_work_item, work);
 
@@ -202,7 +202,7 @@ enum err store_run(struct store *s, enum store_mode mode, struct arena *arena,
     struct arena *own = arena ? NULL : arena_new();
     struct blocking_work_item w = {
         .work = { .mode = mode,
-                  .run = run_blocking,
+                  .run = run_blocking_work_item,
                   .done = wake_blocked_caller,
                   .arena = arena ? arena : own },
         .run = run,

@@ -19,7 +19,7 @@ static bool option_takes_folder(const struct option_row *row)
 }
 
 /* Appends the allowed values, separated by spaces; returns false if any value is allowed. */
-static bool append_choices(struct buf *out, const struct option_row *row)
+static bool append_allowed_option_values(struct buf *out, const struct option_row *row)
 {
     if (row->kind != OPTION_CHOICE && row->kind != OPTION_SWITCH)
         return false;
@@ -60,7 +60,7 @@ static void append_operator_verbs(struct buf *out, const char *noun)
     }
 }
 
-static void append_flags(struct buf *out, const struct option_row *rows)
+static void append_option_flags(struct buf *out, const struct option_row *rows)
 {
     for (; rows && rows->name; rows++)
         buf_printf(out, " --%s", rows->name);
@@ -77,7 +77,7 @@ static void append_bash_option_values(struct buf *out, const struct option_row *
                        option_takes_file(rows) ? 'f' : 'd');
         } else if (rows->kind == OPTION_CHOICE || rows->kind == OPTION_SWITCH) {
             buf_add_lit(out, "COMPREPLY=($(compgen -W '");
-            append_choices(out, rows);
+            append_allowed_option_values(out, rows);
             buf_add_lit(out, "' -- \"$cur\")); ");
         }
         buf_add_lit(out, "return ;;\n");
@@ -98,7 +98,7 @@ static void write_bash_completion(struct buf *out)
         if (!c->options && !has_operator_verbs(c->name))
             continue;
         buf_printf(out, "  %s)\n    own='", c->name);
-        append_flags(out, c->options);
+        append_option_flags(out, c->options);
         buf_add_lit(out, "'\n    case $prev in\n");
         if (has_operator_verbs(c->name)) {
             buf_printf(out, "    %s) COMPREPLY=($(compgen -W '", c->name);
@@ -109,7 +109,7 @@ static void write_bash_completion(struct buf *out)
         buf_add_lit(out, "    esac ;;\n");
     }
     buf_add_lit(out, "  esac\n  if [[ $cur == -* ]]; then\n    COMPREPLY=($(compgen -W \"$own");
-    append_flags(out, config_option_rows);
+    append_option_flags(out, config_option_rows);
     buf_add_lit(out, "\" -- \"$cur\"))\n  else\n    COMPREPLY=($(compgen -f -- \"$cur\"))\n  fi\n}"
                      "\ncomplete -F _guildhall guildhall\n");
 }
@@ -128,7 +128,7 @@ static void append_zsh_options(struct buf *out, const struct option_row *rows)
             buf_add_str(out, str_of(option_takes_file(rows) ? "_files" : "_files -/"));
         } else if (rows->kind == OPTION_CHOICE || rows->kind == OPTION_SWITCH) {
             buf_add_char(out, '(');
-            append_choices(out, rows);
+            append_allowed_option_values(out, rows);
             buf_add_char(out, ')');
         } else {
             buf_add_char(out, ' ');
@@ -179,7 +179,7 @@ static void append_fish_options(struct buf *out, const struct option_row *rows, 
         buf_add_lit(out, "'");
         if (rows->kind == OPTION_CHOICE || rows->kind == OPTION_SWITCH) {
             buf_add_lit(out, " -xa '");
-            append_choices(out, rows);
+            append_allowed_option_values(out, rows);
             buf_add_lit(out, "'");
         } else {
             buf_add_str(

@@ -18,7 +18,8 @@ struct demo_state {
 };
 
 /* Fills an empty database with the example data; leaves other data unchanged. */
-static enum err fill_demo_world(const struct config *config, struct store *store)
+static enum err import_demo_world_into_empty_database(const struct config *config,
+                                                      struct store *store)
 {
     struct world_file_import_report report;
     struct gifs_import_report gifs;
@@ -34,14 +35,14 @@ static enum err fill_demo_world(const struct config *config, struct store *store
 }
 
 /* Prepares the example data and its tokens, which stay the same after a restart. */
-static enum err prepare_demo(const struct config *config, struct demo_state *t)
+static enum err prepare_demo_data_and_tokens(const struct config *config, struct demo_state *t)
 {
     struct store *store = NULL;
     struct auth *auth = NULL;
     enum err e = guildhall_open_store(config, false, &store);
 
     if (!e)
-        e = fill_demo_world(config, store);
+        e = import_demo_world_into_empty_database(config, store);
     if (!e)
         e = demo_ids_read(store, &t->ids);
     if (!e)
@@ -58,7 +59,7 @@ static enum err prepare_demo(const struct config *config, struct demo_state *t)
     return e;
 }
 
-static bool is_demo_world(const struct demo_state *t)
+static bool database_has_demo_world(const struct demo_state *t)
 {
     for (int i = 0; i < DEMO_ACCOUNTS; i++)
         if (!t->requests[i].found)
@@ -81,7 +82,7 @@ static void print_demo_guide(void *arg, const char *url)
 {
     struct demo_state *t = arg;
 
-    if (!is_demo_world(t)) {
+    if (!database_has_demo_world(t)) {
         printf("\nThe data folder contains another world; the demo world is only created in an "
                "empty folder.\n");
         return;
@@ -118,7 +119,7 @@ int tool_demo(const struct command_settings *s, char **arguments)
 
     if (*arguments)
         return print_usage_error("demo accepts no arguments");
-    if (prepare_demo(&config, &tour))
+    if (prepare_demo_data_and_tokens(&config, &tour))
         return 1;
     int status = serve_until_stopped(&config, NULL, print_demo_guide, &tour);
     demo_bot_stop(tour.bot);

@@ -151,8 +151,8 @@ static void write_message_json(struct json_writer *j, int64_t type, struct str c
     json_end_object(j);
 }
 
-static void write_roll_json(struct json_writer *j, int64_t type, int64_t sides, int64_t dice,
-                            bool secret)
+static void write_dice_roll_reply_json(struct json_writer *j, int64_t type, int64_t sides,
+                                       int64_t dice, bool secret)
 {
     char button[200];
     struct buf text;
@@ -173,9 +173,10 @@ static void write_command_reply_json(struct json_writer *j, const struct demo_in
     struct str name = d->name.value;
 
     if (str_is(name, "roll"))
-        write_roll_json(j, DEMO_CALLBACK_MESSAGE, find_option_number(&d->options, "sides", 6),
-                        find_option_number(&d->options, "dice", 1),
-                        str_is(find_option_value(&d->options, "secret"), "true"));
+        write_dice_roll_reply_json(j, DEMO_CALLBACK_MESSAGE,
+                                   find_option_number(&d->options, "sides", 6),
+                                   find_option_number(&d->options, "dice", 1),
+                                   str_is(find_option_value(&d->options, "secret"), "true"));
     else if (str_is(name, "ask"))
         write_message_json(j, DEMO_CALLBACK_MESSAGE,
                            STR("Ada runs the workshop; ask her, she knows everything."), false,
@@ -200,7 +201,7 @@ static void write_button_reply_json(struct json_writer *j, struct str id)
     str_cut(&id, ':');
     str_to_i64(str_cut(&id, ':'), &sides);
     str_to_i64(id, &dice);
-    write_roll_json(j, DEMO_CALLBACK_UPDATE_MESSAGE, sides, dice, false);
+    write_dice_roll_reply_json(j, DEMO_CALLBACK_UPDATE_MESSAGE, sides, dice, false);
 }
 
 static void write_autocomplete_json(struct json_writer *j)

@@ -23,7 +23,7 @@ static void append_server_options_help(struct buf *out)
     options_append_help(config_option_rows, out);
 }
 
-static void append_verbs_help(struct buf *out, const char *noun)
+static void append_help_of_operator_verbs(struct buf *out, const char *noun)
 {
     bool first = true;
 
@@ -80,7 +80,7 @@ int print_command_help(const struct program_command *c, bool all)
     buf_init(&out, SIZE_MAX);
     buf_printf(&out, "guildhall %s%s%s [options]\n%s.\n", c->name, *c->arguments ? " " : "",
                c->arguments, c->help);
-    append_verbs_help(&out, c->name);
+    append_help_of_operator_verbs(&out, c->name);
     append_examples(&out, c->examples);
     if (c->options) {
         buf_add_lit(&out, "\nOptions of this command; also as GUILDHALL_NAME in the environment\n");

@@ -19,7 +19,7 @@ struct platform_request {
     const char *problem;
 };
 
-static bool has_argument(const struct platform_request *o, int from, const char *word)
+static bool request_has_argument(const struct platform_request *o, int from, const char *word)
 {
     for (int i = from; i < o->count; i++)
         if (strcmp(o->words[i], word) == 0)
@@ -36,10 +36,11 @@ static bool is_platform_account_id(const char *text)
 
 /* --- commands ------------------------------------------------------------------------- */
 
-static enum err write_account(struct tx *tx, void *arg)
+static enum err upsert_platform_account(struct tx *tx, void *arg)
 {
     struct platform_request *o = arg;
-    bool programme = has_argument(o, 2, "programme"), partner = has_argument(o, 2, "partner");
+    bool programme = request_has_argument(o, 2, "programme"),
+         partner = request_has_argument(o, 2, "partner");
 
     return upsert_local_account(tx, &(struct local_platform_account){
                                         .platform = o->platform,
@@ -50,7 +51,7 @@ static enum err write_account(struct tx *tx, void *arg)
                                     });
 }
 
-static enum err write_connection_code(struct tx *tx, void *arg)
+static enum err create_account_link_code(struct tx *tx, void *arg)
 {
     struct platform_request *o = arg;
     struct str code;
@@ -61,7 +62,7 @@ static enum err write_connection_code(struct tx *tx, void *arg)
     return e;
 }
 
-static enum err write_subscription(struct tx *tx, void *arg)
+static enum err upsert_platform_subscription(struct tx *tx, void *arg)
 {
     struct platform_request *o = arg;
     int64_t days = 0;
@@ -79,14 +80,14 @@ static enum err write_subscription(struct tx *tx, void *arg)
             });
 }
 
-static enum err delete_subscription(struct tx *tx, void *arg)
+static enum err delete_platform_subscription(struct tx *tx, void *arg)
 {
     const struct platform_request *o = arg;
 
     return delete_local_subscription(tx, o->platform, str_of(o->words[0]), str_of(o->words[1]));
 }
 
-static enum err write_friendship(struct tx *tx, void *arg)
+static enum err insert_platform_friendship(struct tx *tx, void *arg)
 {
     const struct platform_request *o = arg;
 
@@ -99,11 +100,11 @@ struct platform_verb {
     enum err (*run)(struct tx *tx, void *arg);
 };
 static const struct platform_verb platform_verbs[] = {
-    { "account", "PLATFORM ID NAME [programme] [partner]", 2, write_account },
-    { "code", "PLATFORM ID", 1, write_connection_code },
-    { "subscribe", "PLATFORM ACCOUNT SUBSCRIBER [DAYS]", 2, write_subscription },
-    { "unsubscribe", "PLATFORM ACCOUNT SUBSCRIBER", 2, delete_subscription },
-    { "friends", "PLATFORM ACCOUNT ACCOUNT", 2, write_friendship },
+    { "account", "PLATFORM ID NAME [programme] [partner]", 2, upsert_platform_account },
+    { "code", "PLATFORM ID", 1, create_account_link_code },
+    { "subscribe", "PLATFORM ACCOUNT SUBSCRIBER [DAYS]", 2, upsert_platform_subscription },
+    { "unsubscribe", "PLATFORM ACCOUNT SUBSCRIBER", 2, delete_platform_subscription },
+    { "friends", "PLATFORM ACCOUNT ACCOUNT", 2, insert_platform_friendship },
     { 0 },
 };
 
@@ -176,8 +177,7 @@ static int split_csv_line(char *line, char **words)
     return n;
 }
 
-static enum err write_import_line(struct tx *tx, struct import_batch *b, const char *text,
-                                  int number)
+static enum err import_csv_line(struct tx *tx, struct import_batch *b, const char *text, int number)
 {
     char line[256], *words[MAX_WORDS];
     struct platform_request o = { .auth = b->auth };
@@ -203,18 +203,18 @@ static enum err write_import_line(struct tx *tx, struct import_batch *b, const c
     return e;
 }
 
-static enum err write_import_batch(struct tx *tx, void *arg)
+static enum err import_csv_line_batch(struct tx *tx, void *arg)
 {
     struct import_batch *b = arg;
     enum err e = OK;
 
     for (int i = 0; i < b->count && !e; i++)
-        e = write_import_line(tx, b, b->lines[i], b->first + i);
+        e = import_csv_line(tx, b, b->lines[i], b->first + i);
     return e;
 }
 
-static enum err import_all_lines(struct store *store, FILE *f, struct import_batch *b,
-                                 int64_t *ret_count)
+static enum err import_all_csv_lines(struct store *store, FILE *f, struct import_batch *b,
+                                     int64_t *ret_count)
 {
     char line[MAX_LINE_BYTES];
     enum err e = OK;
@@ -227,7 +227,7 @@ static enum err import_all_lines(struct store *store, FILE *f, struct import_bat
             line[strcspn(line, "\r\n")] = '\0';
             snprintf(b->lines[b->count++], sizeof *b->lines, "%.255s", line);
         }
-        e = store_run(store, STORE_WRITE, NULL, write_import_batch, b);
+        e = store_run(store, STORE_WRITE, NULL, import_csv_line_batch, b);
         b->first += e ? 0 : b->count;
         *ret_count += b->count;
     }
@@ -245,7 +245,7 @@ static int import_csv_file(const struct command_settings *s, const char *path)
     if (!f)
         fprintf(stderr, "guildhall: cannot read '%s': %s\n", path, strerror(errno));
     else if (!open_store_as_owner(&s->config, &store) && !auth_new(s->config.data, store, &b->auth))
-        e = import_all_lines(store, f, b, &count);
+        e = import_all_csv_lines(store, f, b, &count);
     if (e && b->bad)
         fprintf(stderr, "guildhall: line %d: %s; %d lines before it were imported\n", b->bad,
                 b->problem ? b->problem : error_info(e)->message, b->first - 1);

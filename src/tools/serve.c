@@ -23,7 +23,7 @@ struct served_instance {
     pthread_mutex_t lock; /* serializes reloads by signal and control socket */
 };
 
-static sigset_t handled_signals(void)
+static sigset_t create_set_of_handled_signals(void)
 {
     sigset_t set;
 
@@ -39,13 +39,14 @@ static sigset_t handled_signals(void)
  * starts. */
 static void block_signals(void)
 {
-    sigset_t set = handled_signals();
+    sigset_t set = create_set_of_handled_signals();
 
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
 
 /* Reloads the settings; changes nothing on an error. Call it with the lock held. */
-static bool reload_locked(struct served_instance *s, struct guildhall *g, struct buf *out)
+static bool reload_settings_with_lock_held(struct served_instance *s, struct guildhall *g,
+                                           struct buf *out)
 {
     struct arena *arena = arena_new();
     struct command_settings now;
@@ -75,14 +76,14 @@ static bool on_reload_request(void *arg, struct guildhall *g, struct buf *out)
     struct served_instance *s = arg;
 
     pthread_mutex_lock(&s->lock);
-    bool ok = reload_locked(s, g, out);
+    bool ok = reload_settings_with_lock_held(s, g, out);
     pthread_mutex_unlock(&s->lock);
     return ok;
 }
 
 static int wait_for_stop_signal(struct served_instance *s, struct guildhall *g)
 {
-    sigset_t set = handled_signals();
+    sigset_t set = create_set_of_handled_signals();
     int sig;
 
     /* SIGHUP reloads the settings, or stops the server if it was sent by a closed terminal. */
@@ -156,7 +157,7 @@ static int run_server_until_signal(struct served_instance *s,
     return sig;
 }
 
-static void import_waiting_world(const struct config *config)
+static void import_queued_world_file(const struct config *config)
 {
     struct world_file_import_options options = {
         .domains = guildhall_domains,
@@ -197,7 +198,7 @@ int serve_until_stopped(const struct config *config, const struct command_settin
         /* If both were requested, restore the snapshot first, then import the world file. */
         snapshot_restore_requested(config->data);
         if (world_file_import_is_queued())
-            import_waiting_world(config);
+            import_queued_world_file(config);
         /* The restarted server uses the configuration of the last reload. */
         if (s.arena)
             again = s.current.config;

@@ -30,7 +30,7 @@ static bool is_existing_folder(const char *path)
 }
 
 /* Uses the data folder of the package by default, if the package is installed. */
-static void default_to_package_data(struct option_row *rows)
+static void set_default_to_package_data_folder(struct option_row *rows)
 {
     if (is_existing_folder("data") || !is_existing_folder(PACKAGE_DATA_FOLDER))
         return;
@@ -40,15 +40,15 @@ static void default_to_package_data(struct option_row *rows)
 }
 
 /* Joins the server's options and those of the command. */
-static const struct option_row *option_rows_of_command(const struct program_command *c,
-                                                       struct arena *arena)
+static const struct option_row *join_server_and_command_options(const struct program_command *c,
+                                                                struct arena *arena)
 {
     size_t first = count_option_rows(config_option_rows), second = count_option_rows(c->options);
     struct option_row *all = arena_array(arena, struct option_row, first + second + 1);
 
     memcpy(all, config_option_rows, first * sizeof *all);
     if (!c->makes_data)
-        default_to_package_data(all);
+        set_default_to_package_data_folder(all);
     if (second)
         memcpy(all + first, c->options, second * sizeof *all);
     return all;
@@ -60,8 +60,8 @@ static const char *const unrelated_variable_names[] = { "BINARY", "BUILT",  "TES
                                                         "PORT",   "PORT_*", NULL };
 
 /* Checks the names of GUILDHALL_… variables; a shell may export options of several commands. */
-static bool check_environment_names(const struct program_command *commands, struct arena *arena,
-                                    const char **ret_problem)
+static bool check_environment_variable_names(const struct program_command *commands,
+                                             struct arena *arena, const char **ret_problem)
 {
     const struct option_row *lists[64] = { config_option_rows };
     size_t n = 1;
@@ -81,9 +81,9 @@ bool read_settings_of_command(const struct program_command *c, struct arena *are
     ret->argv = argv;
     source.file = options_read_one_early("config", &source, argv);
     source.no_arguments = !*c->arguments;
-    return check_environment_names(ret->commands, arena, ret_problem) &&
-           options_read(option_rows_of_command(c, arena), &source, arena, argv + 1, ret, rest,
-                        ret_problem);
+    return check_environment_variable_names(ret->commands, arena, ret_problem) &&
+           options_read(join_server_and_command_options(c, arena), &source, arena, argv + 1, ret,
+                        rest, ret_problem);
 }
 
 bool reread_settings(const struct command_settings *s, struct arena *arena,

@@ -40,7 +40,7 @@ bool read_file_or_stdin(const char *path, struct buf *out)
 }
 
 /* Prints ADA_TOKEN='…' for a shell, without "Bot ", which libraries add themselves. */
-static void print_token_variables(const struct world_file_import_report *report)
+static void print_tokens_as_shell_variables(const struct world_file_import_report *report)
 {
     const struct imported_account_token *tokens = report->tokens.items;
 
@@ -110,7 +110,7 @@ int tool_import(const struct command_settings *s, char **arguments)
             !import_world_file_text(&s->config, store, buf_str(&text),
                                     strcmp(s->tokens, "off") != 0, arena, &report)) {
             if (strcmp(s->tokens, "env") == 0)
-                print_token_variables(&report);
+                print_tokens_as_shell_variables(&report);
             else
                 print_import_report(&report);
             status = 0;

@@ -38,7 +38,7 @@ enum err afk_schedule_move(struct call *call, const struct voice_state *s)
     return e ? e : schedule_afk_move(call, s, &guild);
 }
 
-static enum err schedule_afk_moves_step(struct call *call, const struct large_room_step *c)
+static enum err schedule_afk_moves_of_step(struct call *call, const struct large_room_step *c)
 {
     struct list states;
     struct guild guild;
@@ -54,13 +54,13 @@ static enum err schedule_afk_moves_step(struct call *call, const struct large_ro
 
 enum err afk_reschedule_guild(struct call *call, snowflake guild_id)
 {
-    return schedule_afk_moves_step(call, &(struct large_room_step){ .guild_id = guild_id });
+    return schedule_afk_moves_of_step(call, &(struct large_room_step){ .guild_id = guild_id });
 }
 
 static enum err run_afk_reschedule_step(struct call *call, const struct job *job)
 {
     struct large_room_step c;
-    enum err e = large_room_step_from_job(job, &c) ? schedule_afk_moves_step(call, &c) : OK;
+    enum err e = large_room_step_from_job(job, &c) ? schedule_afk_moves_of_step(call, &c) : OK;
 
     return e == ERR_UNKNOWN_GUILD ? OK : e;
 }

@@ -26,8 +26,8 @@ static enum err find_state_to_connect(struct tx *tx, const struct pending_identi
 }
 
 /* If there is no voice state, the close code depends on whether the guild exists. */
-static enum err refuse_without_state(struct tx *tx, const struct pending_identify *c,
-                                     enum relay_close_code *ret)
+static enum err refuse_without_voice_state(struct tx *tx, const struct pending_identify *c,
+                                           enum relay_close_code *ret)
 {
     struct guild guild;
     enum err e = guild_find(tx, c->server_id, &guild);
@@ -76,8 +76,8 @@ static enum err refuse_room_of_other_node(struct call *call, snowflake room_id,
 
 /* Checks an IDENTIFY payload for a voice state. If admits is set, also marks the voice state as
  * connected. */
-static enum err connect_state(struct call *call, struct pending_identify *c, struct voice_state *s,
-                              bool admits)
+static enum err connect_voice_state(struct call *call, struct pending_identify *c,
+                                    struct voice_state *s, bool admits)
 {
     unsigned char token[VOICE_TOKEN_SIZE];
 
@@ -126,21 +126,21 @@ static enum err check_identify(struct call *call, bool admits)
 
     c->refusal = RELAY_UNKNOWN_ERROR;
     if (!e)
-        return connect_state(call, c, &state, admits);
+        return connect_voice_state(call, c, &state, admits);
     if (e != ERR_UNKNOWN_VOICE_STATE)
         return e;
     e = stream_find_by_rtc_server(call->tx, c->server_id, &stream);
     if (!e)
         return connect_stream(call, c, &stream, admits);
-    return e == ERR_UNKNOWN_STREAM ? refuse_without_state(call->tx, c, &c->refusal) : e;
+    return e == ERR_UNKNOWN_STREAM ? refuse_without_voice_state(call->tx, c, &c->refusal) : e;
 }
 
-static enum err write_identify(struct call *call)
+static enum err check_and_admit_identify(struct call *call)
 {
     return check_identify(call, true);
 }
 
-static enum err read_identify(struct call *call)
+static enum err check_identify_without_admitting(struct call *call)
 {
     return check_identify(call, false);
 }
@@ -149,7 +149,7 @@ static enum err read_identify(struct call *call)
  * transaction. */
 static enum err prepare_identify(struct call *call)
 {
-    call->read = read_identify;
+    call->read = check_identify_without_admitting;
     return OK;
 }
 
@@ -174,7 +174,7 @@ static void on_relay_identify(void *arg, const struct pending_identify *c)
                         &(struct internal_call){ .name = "voice_identify",
                                                  .store = ROUTE_STORE_WRITE,
                                                  .decode = prepare_identify,
-                                                 .run = write_identify,
+                                                 .run = check_and_admit_identify,
                                                  .done = on_identify_checked,
                                                  .type = "pending_identify",
                                                  .data = c,

@@ -55,7 +55,7 @@ struct requested_channel {
 
 /* --- the requested channel ------------------------------------------------------------ */
 
-static bool is_unknown_or_hidden(enum err e)
+static bool is_unknown_or_hidden_error(enum err e)
 {
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_GUILD || e == ERR_MISSING_ACCESS;
 }
@@ -103,7 +103,7 @@ static enum err find_requested_channel(struct call *call, const struct session_o
 
     *ret_open = false;
     if (e)
-        return is_unknown_or_hidden(e) ? OK : e;
+        return is_unknown_or_hidden_error(e) ? OK : e;
     in->guild_id = channel_is_private(in->channel.type) ? 0 : in->channel.guild_id.value;
     if (in->guild_id != request->guild_id.value)
         return OK;
@@ -112,7 +112,7 @@ static enum err find_requested_channel(struct call *call, const struct session_o
     if (!channel_is_voice(in->channel.type))
         return OK;
     e = check_guild_channel(call, o, in, ret_open);
-    return is_unknown_or_hidden(e) ? OK : e;
+    return is_unknown_or_hidden_error(e) ? OK : e;
 }
 
 /* Reads whether the channel is full. A DM call counts as full if one user has blocked the other. */
@@ -131,8 +131,8 @@ static enum err check_user_limit(struct call *call, const struct session_opcode 
 
 /* Finds the account's current voice state: of a user in any guild or call, of a bot in the
  * requested guild. */
-static enum err find_present_state(struct call *call, const struct session_opcode *o,
-                                   struct voice_state *ret, bool *ret_present)
+static enum err find_current_voice_state(struct call *call, const struct session_opcode *o,
+                                         struct voice_state *ret, bool *ret_present)
 {
     const struct voice_state_request *in = o->d;
     enum err e = opcode_is_from_bot(o)
@@ -143,10 +143,10 @@ static enum err find_present_state(struct call *call, const struct session_opcod
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 
-static void compare_with_present_state(const struct session_opcode *o,
-                                       const struct requested_channel *in,
-                                       const struct voice_state *was,
-                                       struct voice_request_conditions *f)
+static void compare_request_with_voice_state(const struct session_opcode *o,
+                                             const struct requested_channel *in,
+                                             const struct voice_state *was,
+                                             struct voice_request_conditions *f)
 {
     const struct voice_state_request *request = o->d;
 
@@ -178,8 +178,9 @@ static struct str choose_preferred_region(const struct session_opcode *o, bool v
 }
 
 /* Resets the fields of the voice state that belonged to the previous channel. */
-static enum err reset_for_new_channel(struct call *call, const struct session_opcode *o,
-                                      const struct requested_channel *in, struct voice_state *s)
+static enum err reset_state_for_new_channel(struct call *call, const struct session_opcode *o,
+                                            const struct requested_channel *in,
+                                            struct voice_state *s)
 {
     s->guild_id = opt_id_or_null(in->guild_id);
     s->channel_id = opt_id_or_null(in->channel.id);
@@ -259,7 +260,7 @@ static enum err join_or_change_channel(struct call *call, struct session_opcode 
 {
     struct voice_state s = was ? *was : (struct voice_state){ 0 };
     bool stays = was && voice_state_channel_id(was) == in->channel.id;
-    enum err e = stays ? OK : reset_for_new_channel(call, o, in, &s);
+    enum err e = stays ? OK : reset_state_for_new_channel(call, o, in, &s);
 
     s.member = in->member;
 
@@ -289,7 +290,7 @@ enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
     struct voice_request_conditions f = { .leaves = !o->target };
     struct voice_state was = { 0 };
     struct requested_channel in = { 0 };
-    enum err e = find_present_state(call, o, &was, &f.present);
+    enum err e = find_current_voice_state(call, o, &was, &f.present);
 
     if (!e && !f.leaves)
         e = find_requested_channel(call, o, &in, &f.open);
@@ -298,7 +299,7 @@ enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
         e = check_user_limit(call, o, &in, &f.full);
     if (e)
         return e;
-    compare_with_present_state(o, &in, &was, &f);
+    compare_request_with_voice_state(o, &in, &was, &f);
     enum voice_outcome outcome = decide_voice_request_outcome(&f);
     if (outcome == VOICE_OUTCOME_IGNORE)
         return OK;

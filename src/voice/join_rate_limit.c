@@ -32,7 +32,8 @@ struct join_rate_limit *join_rate_limit_new(bool limited)
     return p;
 }
 
-static struct account_joins *account_joins_get(struct join_rate_limit *p, snowflake user_id)
+static struct account_joins *account_joins_get_or_create(struct join_rate_limit *p,
+                                                         snowflake user_id)
 {
     struct account_joins *pace = map_get(&p->accounts, user_id);
 
@@ -48,7 +49,7 @@ bool join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id)
 {
     if (!p->limited)
         return true;
-    struct account_joins *pace = account_joins_get(p, user_id);
+    struct account_joins *pace = account_joins_get_or_create(p, user_id);
     if (now_ms() - pace->since_ms >= WINDOW_MS) {
         pace->since_ms = now_ms();
         pace->joins = 0;
@@ -59,7 +60,7 @@ bool join_rate_limit_allows(struct join_rate_limit *p, snowflake user_id)
     return true;
 }
 
-static void remove_entries_before(struct join_rate_limit *p, int64_t ms)
+static void remove_account_joins_before(struct join_rate_limit *p, int64_t ms)
 {
     struct account_joins **old = mem_new((p->accounts.count + 1) * sizeof *old);
     size_t at = 0, count = 0;
@@ -76,12 +77,12 @@ static void remove_entries_before(struct join_rate_limit *p, int64_t ms)
 
 void join_rate_limit_expire(struct join_rate_limit *p)
 {
-    remove_entries_before(p, now_ms() - WINDOW_MS);
+    remove_account_joins_before(p, now_ms() - WINDOW_MS);
 }
 
 void join_rate_limit_free(struct join_rate_limit *p)
 {
-    remove_entries_before(p, INT64_MAX);
+    remove_account_joins_before(p, INT64_MAX);
     map_clear(&p->accounts);
     mem_free(p);
 }

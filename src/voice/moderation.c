@@ -5,8 +5,8 @@
 
 /* Returns the caller's permissions in the member's channel, or in the guild if the member is not in
  * voice. */
-static enum err permissions_of_caller(struct call *call, const struct voice_state *s, bool present,
-                                      uint64_t *ret)
+static enum err read_caller_permissions_in_voice(struct call *call, const struct voice_state *s,
+                                                 bool present, uint64_t *ret)
 {
     struct channel channel;
 
@@ -19,7 +19,7 @@ static enum err permissions_of_caller(struct call *call, const struct voice_stat
 }
 
 /* The caller needs MOVE_MEMBERS and CONNECT in the target channel. */
-static enum err check_target_channel(struct call *call, snowflake id, struct channel *ret)
+static enum err check_can_move_to_channel(struct call *call, snowflake id, struct channel *ret)
 {
     const uint64_t needed = PERMISSION(MOVE_MEMBERS) | PERMISSION(CONNECT);
     uint64_t permissions;
@@ -55,11 +55,11 @@ enum err check_voice_moderation(struct call *call, const struct voice_moderation
     if (e == ERR_UNKNOWN_VOICE_STATE)
         e = OK;
     if (!e)
-        e = permissions_of_caller(call, &s, present, &permissions);
+        e = read_caller_permissions_in_voice(call, &s, present, &permissions);
     if (!e && (permissions & needed) != needed)
         e = call_missing_permissions_error(call, needed);
     if (!e && in->to.given == GIVEN)
-        e = check_target_channel(call, in->to.value, &to);
+        e = check_can_move_to_channel(call, in->to.value, &to);
     return e || present ? e : ERR_NOT_IN_VOICE;
 }
 

@@ -121,9 +121,9 @@ static struct node_lease *lease_of_call(const struct call *call)
     return call_passed_data(call, "node_lease");
 }
 
-static void start_call(struct node_lease *l, enum route_transaction_kind store,
-                       enum err (*run)(struct call *call),
-                       void (*done)(struct call *call, enum err e, void *arg))
+static void start_lease_call(struct node_lease *l, enum route_transaction_kind store,
+                             enum err (*run)(struct call *call),
+                             void (*done)(struct call *call, enum err e, void *arg))
 {
     internal_call_start(l->api, l->loop,
                         &(struct internal_call){ .name = "voice_lease",
@@ -135,7 +135,7 @@ static void start_call(struct node_lease *l, enum route_transaction_kind store,
                                                  .arg = l });
 }
 
-static enum err renew_and_clean_up(struct call *call)
+static enum err renew_lease_and_clean_up(struct call *call)
 {
     struct node_lease *l = lease_of_call(call);
     enum err e = renew_lease(call, l);
@@ -143,7 +143,7 @@ static enum err renew_and_clean_up(struct call *call)
     return e ? e : remove_states_of_dead_node(call, l);
 }
 
-static void count_and_log_removed(struct node_lease *l)
+static void count_and_log_removed_states(struct node_lease *l)
 {
     l->removed += l->removed_in_step;
     if (l->removed && !l->more) {
@@ -152,7 +152,7 @@ static void count_and_log_removed(struct node_lease *l)
     }
 }
 
-static void on_renewed(struct call *call, enum err e, void *arg)
+static void on_lease_renewed(struct call *call, enum err e, void *arg)
 {
     struct node_lease *l = arg;
 
@@ -160,14 +160,14 @@ static void on_renewed(struct call *call, enum err e, void *arg)
     if (e)
         log_warn("voice: cannot renew the lease of this node: %s", error_info(e)->message);
     else
-        count_and_log_removed(l);
+        count_and_log_removed_states(l);
     l->more = l->more || e;
     l->running = !e && l->more && !api_is_draining(l->api);
     if (l->running)
-        start_call(l, ROUTE_STORE_WRITE, renew_and_clean_up, on_renewed);
+        start_lease_call(l, ROUTE_STORE_WRITE, renew_lease_and_clean_up, on_lease_renewed);
 }
 
-static enum err read_needs_clean_up(struct call *call)
+static enum err read_needs_state_clean_up(struct call *call)
 {
     struct node_lease *l = lease_of_call(call);
     struct list dead;
@@ -178,11 +178,11 @@ static enum err read_needs_clean_up(struct call *call)
     return e ? e : dead.count ? ERR_NOT_FOUND : OK;
 }
 
-static void on_clean_up_read(struct call *call, enum err e, void *arg)
+static void on_needs_clean_up_read(struct call *call, enum err e, void *arg)
 {
     (void)call;
     if (e)
-        start_call(arg, ROUTE_STORE_WRITE, renew_and_clean_up, on_renewed);
+        start_lease_call(arg, ROUTE_STORE_WRITE, renew_lease_and_clean_up, on_lease_renewed);
     else
         ((struct node_lease *)arg)->running = false;
 }
@@ -198,14 +198,14 @@ static void on_lease_tick(struct deadline *d)
         return;
     l->running = true;
     if (l->more || (l->shared && l->ticks++ % RENEW_TICKS == 0))
-        start_call(l, ROUTE_STORE_WRITE, renew_and_clean_up, on_renewed);
+        start_lease_call(l, ROUTE_STORE_WRITE, renew_lease_and_clean_up, on_lease_renewed);
     else
-        start_call(l, ROUTE_STORE_READ, read_needs_clean_up, on_clean_up_read);
+        start_lease_call(l, ROUTE_STORE_READ, read_needs_state_clean_up, on_needs_clean_up_read);
 }
 
 /* Marks the voice states of the previous process with this node number as waiting for RESUME; with
  * SQLite, all voice states. */
-static enum err mark_states_and_renew(struct call *call)
+static enum err mark_states_and_renew_lease(struct call *call)
 {
     struct node_lease *l = lease_of_call(call);
     enum err e = tx_exec(call->tx, MARK_AWAITING_RESUME,
@@ -214,7 +214,7 @@ static enum err mark_states_and_renew(struct call *call)
                          NULL);
 
     l->has_states_awaiting_resume = true;
-    return e ? e : renew_and_clean_up(call);
+    return e ? e : renew_lease_and_clean_up(call);
 }
 
 /* Startup does not wait for more steps: the remaining voice states have other node numbers. */
@@ -222,7 +222,7 @@ static void on_first_renewal(struct call *call, enum err e, void *arg)
 {
     struct node_lease *l = arg;
 
-    on_renewed(call, e, l);
+    on_lease_renewed(call, e, l);
     pthread_mutex_lock(&l->lock);
     l->cleared = true;
     l->result = e;
@@ -230,14 +230,14 @@ static void on_first_renewal(struct call *call, enum err e, void *arg)
     pthread_mutex_unlock(&l->lock);
 }
 
-static void begin_on_loop(struct loop *loop, void *arg)
+static void begin_lease_on_loop(struct loop *loop, void *arg)
 {
     struct node_lease *l = arg;
 
     l->deadlines = deadline_list_new(loop, TICK_MS, false, on_lease_tick);
     deadline_restart(l->deadlines, &l->deadline);
-    l->running = true; /* on_renewed clears the flag */
-    start_call(l, ROUTE_STORE_WRITE, mark_states_and_renew, on_first_renewal);
+    l->running = true; /* on_lease_renewed clears the flag */
+    start_lease_call(l, ROUTE_STORE_WRITE, mark_states_and_renew_lease, on_first_renewal);
 }
 
 enum err node_lease_begin(struct api *api, struct loop *loop, void (*on_tick)(void *arg), void *arg,
@@ -254,7 +254,7 @@ enum err node_lease_begin(struct api *api, struct loop *loop, void (*on_tick)(vo
     pthread_mutex_init(&l->lock, NULL);
     pthread_cond_init(&l->begun, NULL);
     *ret = l;
-    loop_call_and_wait(loop, begin_on_loop, l);
+    loop_call_and_wait(loop, begin_lease_on_loop, l);
     pthread_mutex_lock(&l->lock);
     while (!l->cleared)
         pthread_cond_wait(&l->begun, &l->lock);
@@ -265,7 +265,7 @@ enum err node_lease_begin(struct api *api, struct loop *loop, void (*on_tick)(vo
     return l->result;
 }
 
-static void end_on_loop(struct loop *loop, void *arg)
+static void end_lease_on_loop(struct loop *loop, void *arg)
 {
     struct node_lease *l = arg;
 
@@ -277,7 +277,7 @@ void node_lease_end(struct node_lease *l)
 {
     if (!l)
         return;
-    loop_call_and_wait(l->loop, end_on_loop, l);
+    loop_call_and_wait(l->loop, end_lease_on_loop, l);
     pthread_cond_destroy(&l->begun);
     pthread_mutex_destroy(&l->lock);
     mem_free(l);

@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-static bool has_point_format(struct str p)
+static bool has_ec_point_format(struct str p)
 {
     return (p.n == P256_KEY_SIZE && (p.p[0] == 2 || p.p[0] == 3)) || (p.n == 65 && p.p[0] == 4);
 }
@@ -41,7 +41,7 @@ static EVP_PKEY *public_key_from_point(struct str point)
 
 bool p256_key_parse(struct str bytes, unsigned char ret[P256_KEY_SIZE])
 {
-    EVP_PKEY *key = has_point_format(bytes) ? public_key_from_point(bytes) : NULL;
+    EVP_PKEY *key = has_ec_point_format(bytes) ? public_key_from_point(bytes) : NULL;
 
     if (!key)
         return false;
@@ -54,7 +54,7 @@ bool p256_key_parse(struct str bytes, unsigned char ret[P256_KEY_SIZE])
 }
 
 /* Returns whether the DER encoding is canonical: encoding it again yields the same bytes. */
-static bool is_strict_der(struct str der)
+static bool is_canonical_der_signature(struct str der)
 {
     const unsigned char *at = (const unsigned char *)der.p;
     ECDSA_SIG *signature = d2i_ECDSA_SIG(NULL, &at, (long)der.n);
@@ -70,9 +70,10 @@ static bool is_strict_der(struct str der)
 
 bool p256_verify_signature(struct str point, struct str signed_bytes, struct str signature)
 {
-    EVP_PKEY *key = has_point_format(point) && signature.n <= 80 && is_strict_der(signature)
-                        ? public_key_from_point(point)
-                        : NULL;
+    EVP_PKEY *key =
+        has_ec_point_format(point) && signature.n <= 80 && is_canonical_der_signature(signature)
+            ? public_key_from_point(point)
+            : NULL;
     EVP_MD_CTX *context = key ? EVP_MD_CTX_new() : NULL;
     bool good = context && EVP_DigestVerifyInit(context, NULL, EVP_sha256(), NULL, key) == 1 &&
                 EVP_DigestVerify(context, (const unsigned char *)signature.p, signature.n,

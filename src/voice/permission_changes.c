@@ -12,15 +12,16 @@ struct permission_update {
     struct channel channel;
 };
 
-static enum err read_channel(struct tx *tx, struct permission_update *r, snowflake id)
+static enum err read_channel_unless_known(struct tx *tx, struct permission_update *r, snowflake id)
 {
     return r->channel.id == id ? OK : channel_find(tx, id, &r->channel);
 }
 
 /* Schedules an update for the end of a timeout. A bot may have timeouts in several guilds, so the
  * job's key combines both ids, which are also in the job's data. */
-static enum err schedule_timeout_end(struct call *call, const struct permission_input *who,
-                                     const struct member *m)
+static enum err schedule_update_at_timeout_end(struct call *call,
+                                               const struct permission_input *who,
+                                               const struct member *m)
 {
     struct str both = str_printf(call->arena, "%llu %llu", (unsigned long long)m->guild_id,
                                  (unsigned long long)m->user_id);
@@ -41,8 +42,8 @@ static bool must_be_suppressed(const struct permission_update *r, const struct v
     return is_suppressed_on_join(&r->channel, r->guild.afk_channel_id.value, permissions);
 }
 
-static enum err save_suppress(struct call *call, const struct permission_update *r,
-                              struct voice_state *s, bool suppress)
+static enum err save_state_with_suppress(struct call *call, const struct permission_update *r,
+                                         struct voice_state *s, bool suppress)
 {
     bool stage = r->channel.type == CHANNEL_STAGE, steps_back = stage && suppress && !s->suppress;
 
@@ -57,10 +58,10 @@ static enum err update_state_permissions(struct call *call, struct permission_up
                                          struct voice_state *s, const struct member *m)
 {
     struct permission_input who = permission_input_of_member(&r->guild, m);
-    enum err e = read_channel(call->tx, r, voice_state_channel_id(s));
+    enum err e = read_channel_unless_known(call->tx, r, voice_state_channel_id(s));
 
     if (!e)
-        e = schedule_timeout_end(call, &who, m);
+        e = schedule_update_at_timeout_end(call, &who, m);
     if (e)
         /* The channel was deleted, and state_removal.c removes the voice state. */
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
@@ -74,7 +75,7 @@ static enum err update_state_permissions(struct call *call, struct permission_up
         s->self_video = video;
         s->priority = priority;
         s->member = m;
-        e = visible_change ? save_suppress(call, r, s, suppress)
+        e = visible_change ? save_state_with_suppress(call, r, s, suppress)
                            : voice_state_save_without_event(call, s);
     }
     return e ? e
@@ -109,7 +110,7 @@ static enum err read_guild_with_roles(struct tx *tx, snowflake guild_id,
     return e ? e : guild_read_roles(tx, &ret->guild);
 }
 
-static enum err run_permission_step(struct call *call, const struct large_room_step *c)
+static enum err run_permission_update_step(struct call *call, const struct large_room_step *c)
 {
     struct permission_update r = { 0 };
     struct list states;
@@ -122,10 +123,10 @@ static enum err run_permission_step(struct call *call, const struct large_room_s
     return e ? e : schedule_next_room_step(call, &voice_permission_steps_job, c, &states);
 }
 
-static enum err run_permission_job(struct call *call, const struct job *job)
+static enum err run_permission_update_job(struct call *call, const struct job *job)
 {
     struct large_room_step c;
-    enum err e = large_room_step_from_job(job, &c) ? run_permission_step(call, &c) : OK;
+    enum err e = large_room_step_from_job(job, &c) ? run_permission_update_step(call, &c) : OK;
 
     return e == ERR_UNKNOWN_GUILD ? OK : e;
 }
@@ -133,7 +134,7 @@ static enum err run_permission_job(struct call *call, const struct job *job)
 const struct job_kind voice_permission_steps_job = {
     .name = "voice-reviews",
     .doc = "Applies changed permissions to the other participants of a large voice channel.",
-    .run = run_permission_job,
+    .run = run_permission_update_job,
 };
 
 enum err voice_on_permission_change(struct call *call, const struct permission_change *where)
@@ -142,8 +143,9 @@ enum err voice_on_permission_change(struct call *call, const struct permission_c
 
     if (c && !channel_is_voice(c->type))
         return OK;
-    return run_permission_step(call, &(struct large_room_step){ .guild_id = where->guild_id,
-                                                                .channel_id = c ? c->id : 0 });
+    return run_permission_update_step(
+        call,
+        &(struct large_room_step){ .guild_id = where->guild_id, .channel_id = c ? c->id : 0 });
 }
 
 enum err voice_on_guild_change(struct call *call, const struct guild_change *c)
@@ -171,7 +173,7 @@ enum err voice_on_member_change(struct call *call, const struct member *m)
     return e ? e : update_state_permissions(call, &r, &s, m);
 }
 
-static enum err run_timeout_end(struct call *call, const struct job *job)
+static enum err run_timeout_end_job(struct call *call, const struct job *job)
 {
     struct str user = job->data, guild = str_cut(&user, ' ');
     snowflake guild_id, user_id;
@@ -188,5 +190,5 @@ static enum err run_timeout_end(struct call *call, const struct job *job)
 const struct job_kind voice_timeout_end_job = {
     .name = "voice-review",
     .doc = "Lets a member speak again at the end of a timeout.",
-    .run = run_timeout_end,
+    .run = run_timeout_end_job,
 };

@@ -26,9 +26,9 @@ static struct room_owner_watch *watch_of_call(const struct call *call)
     return call_passed_data(call, "room_owner_watch");
 }
 
-static void start_call(struct room_owner_watch *w, enum route_transaction_kind store,
-                       enum err (*run)(struct call *call),
-                       void (*done)(struct call *call, enum err e, void *arg))
+static void start_watch_call(struct room_owner_watch *w, enum route_transaction_kind store,
+                             enum err (*run)(struct call *call),
+                             void (*done)(struct call *call, enum err e, void *arg))
 {
     internal_call_start(w->api, w->loop,
                         &(struct internal_call){ .name = "voice_homes",
@@ -40,7 +40,7 @@ static void start_call(struct room_owner_watch *w, enum route_transaction_kind s
                                                  .arg = w });
 }
 
-static void finish_waiting_call(struct room_owner_watch *w, enum err e)
+static void wake_waiting_thread(struct room_owner_watch *w, enum err e)
 {
     pthread_mutex_lock(&w->lock);
     w->finished = true;
@@ -54,7 +54,7 @@ static enum err publish_endpoint(struct call *call)
     return node_publish_voice_endpoint(call, watch_of_call(call)->offer);
 }
 
-static enum err give_rooms_to_others(struct call *call)
+static enum err give_rooms_to_other_nodes(struct call *call)
 {
     bool more = false;
     enum err e = node_publish_voice_endpoint(call, STR(""));
@@ -68,7 +68,7 @@ static enum err give_rooms_to_others(struct call *call)
 static void on_endpoint_published(struct call *call, enum err e, void *arg)
 {
     (void)call;
-    finish_waiting_call(arg, e);
+    wake_waiting_thread(arg, e);
 }
 
 static void on_rooms_given(struct call *call, enum err e, void *arg)
@@ -77,9 +77,9 @@ static void on_rooms_given(struct call *call, enum err e, void *arg)
 
     (void)call;
     if (!e && w->more)
-        start_call(w, ROUTE_STORE_WRITE, give_rooms_to_others, on_rooms_given);
+        start_watch_call(w, ROUTE_STORE_WRITE, give_rooms_to_other_nodes, on_rooms_given);
     else
-        finish_waiting_call(w, e);
+        wake_waiting_thread(w, e);
 }
 
 static enum err reassign_rooms(struct call *call)
@@ -96,12 +96,12 @@ static void on_rooms_reassigned(struct call *call, enum err e, void *arg)
         log_warn("voice: cannot assign rooms to another node: %s", error_info(e)->message);
     w->running = !e && w->more;
     if (w->closing)
-        start_call(w, ROUTE_STORE_WRITE, give_rooms_to_others, on_rooms_given);
+        start_watch_call(w, ROUTE_STORE_WRITE, give_rooms_to_other_nodes, on_rooms_given);
     else if (w->running)
-        start_call(w, ROUTE_STORE_WRITE, reassign_rooms, on_rooms_reassigned);
+        start_watch_call(w, ROUTE_STORE_WRITE, reassign_rooms, on_rooms_reassigned);
 }
 
-static enum err read_missing_owners(struct call *call)
+static enum err read_has_missing_owners(struct call *call)
 {
     return read_has_rooms_without_owner(call, &watch_of_call(call)->more);
 }
@@ -116,27 +116,27 @@ void room_owner_watch_tick(struct room_owner_watch *w)
     if (!w || w->running || w->closing || api_is_draining(w->api))
         return;
     w->running = true;
-    start_call(w, ROUTE_STORE_READ, read_missing_owners, on_missing_owners_read);
+    start_watch_call(w, ROUTE_STORE_READ, read_has_missing_owners, on_missing_owners_read);
 }
 
-static void start_open_on_loop(struct loop *loop, void *arg)
+static void start_watch_open_on_loop(struct loop *loop, void *arg)
 {
     (void)loop;
-    start_call(arg, ROUTE_STORE_WRITE, publish_endpoint, on_endpoint_published);
+    start_watch_call(arg, ROUTE_STORE_WRITE, publish_endpoint, on_endpoint_published);
 }
 
-static void start_close_on_loop(struct loop *loop, void *arg)
+static void start_watch_close_on_loop(struct loop *loop, void *arg)
 {
     struct room_owner_watch *w = arg;
 
     (void)loop;
     w->closing = true;
     if (!w->running) /* else it starts when the running call has ended */
-        start_call(w, ROUTE_STORE_WRITE, give_rooms_to_others, on_rooms_given);
+        start_watch_call(w, ROUTE_STORE_WRITE, give_rooms_to_other_nodes, on_rooms_given);
 }
 
-static enum err run_on_loop_and_wait(struct room_owner_watch *w,
-                                     void (*start)(struct loop *loop, void *arg))
+static enum err start_on_loop_and_wait_for_end(struct room_owner_watch *w,
+                                               void (*start)(struct loop *loop, void *arg))
 {
     w->finished = false;
     loop_call_and_wait(w->loop, start, w);
@@ -150,7 +150,7 @@ static enum err run_on_loop_and_wait(struct room_owner_watch *w,
 enum err room_owner_watch_open(struct room_owner_watch *w, const char *endpoint)
 {
     w->offer = str_of(endpoint);
-    enum err e = run_on_loop_and_wait(w, start_open_on_loop);
+    enum err e = start_on_loop_and_wait_for_end(w, start_watch_open_on_loop);
     if (e)
         log_error("voice: cannot publish the voice endpoint of this node: %s",
                   error_info(e)->message);
@@ -159,7 +159,7 @@ enum err room_owner_watch_open(struct room_owner_watch *w, const char *endpoint)
 
 void room_owner_watch_close(struct room_owner_watch *w)
 {
-    enum err e = run_on_loop_and_wait(w, start_close_on_loop);
+    enum err e = start_on_loop_and_wait_for_end(w, start_watch_close_on_loop);
 
     if (e)
         log_warn("voice: cannot move the rooms of this stopping node to other nodes: %s",

@@ -149,8 +149,8 @@ enum err voice_room_delete(struct tx *tx, snowflake channel_id)
 
 /* --- joins and leaves ----------------------------------------------------------------- */
 
-static void emit_start_time(struct call *call, const struct voice_channel_status *r,
-                            struct opt_int at)
+static void emit_channel_start_time(struct call *call, const struct voice_channel_status *r,
+                                    struct opt_int at)
 {
     struct start_time_event payload = { r->id, r->guild_id, at };
 
@@ -158,8 +158,8 @@ static void emit_start_time(struct call *call, const struct voice_channel_status
               audience_of_channel_viewers(r->guild_id, r->id), &start_time_schema, &payload);
 }
 
-static void emit_status(struct call *call, const struct voice_channel_status *r,
-                        struct opt_str status)
+static void emit_channel_status(struct call *call, const struct voice_channel_status *r,
+                                struct opt_str status)
 {
     struct status_event payload = { r->id, r->guild_id, status };
 
@@ -183,7 +183,7 @@ enum err voice_room_on_join(struct call *call, const struct voice_state *s)
     enum err e = tx_exec(call->tx, START_ROOM, BIND(v_id(room.id), v_id(room.guild_id), v_int(now)),
                          &changed);
     if (!e && changed)
-        emit_start_time(call, &room, opt_int_given(now));
+        emit_channel_start_time(call, &room, opt_int_given(now));
     return e;
 }
 
@@ -191,7 +191,7 @@ static const char FIND_EMPTY_ROOM[] =
     SELECT_ROOMS "where channel_id = $1 and not exists "
                  "(select 1 from voice_states v where v.channel_id = voice_rooms.channel_id)";
 
-static enum err room_on_leave(struct call *call, const struct voice_state *was)
+static enum err update_room_after_leave(struct call *call, const struct voice_state *was)
 {
     struct voice_channel_status room;
     struct rows row;
@@ -208,9 +208,9 @@ static enum err room_on_leave(struct call *call, const struct voice_state *was)
     if (e)
         return e;
     if (room.voice_start_time.given == GIVEN)
-        emit_start_time(call, &room, (struct opt_int){ GIVEN_NULL, 0 });
+        emit_channel_start_time(call, &room, (struct opt_int){ GIVEN_NULL, 0 });
     if (room.status.given == GIVEN)
-        emit_status(call, &room, (struct opt_str){ .given = GIVEN_NULL });
+        emit_channel_status(call, &room, (struct opt_str){ .given = GIVEN_NULL });
     return OK;
 }
 
@@ -252,8 +252,8 @@ static enum err audit_record_status(struct call *call, const struct voice_channe
                                 &options, (struct list){ 0 });
 }
 
-static enum err update_status(struct call *call, const struct voice_channel_status *r,
-                              struct opt_str status)
+static enum err update_channel_status(struct call *call, const struct voice_channel_status *r,
+                                      struct opt_str status)
 {
     enum err e = tx_exec(call->tx, SAVE_STATUS,
                          BIND(v_id(r->id), v_id(r->guild_id), optional_text_value(status)), NULL);
@@ -261,7 +261,7 @@ static enum err update_status(struct call *call, const struct voice_channel_stat
     if (!e)
         e = audit_record_status(call, r, status);
     if (!e)
-        emit_status(call, r, status);
+        emit_channel_status(call, r, status);
     return e;
 }
 
@@ -283,7 +283,7 @@ static enum err set_voice_status(struct call *call)
     e = read_voice_room(call->tx, call->target.channel, &room);
     if (e || (room.status.given == status.given && str_eq(room.status.value, status.value)))
         return e;
-    e = update_status(call, &room, status);
+    e = update_channel_status(call, &room, status);
     return e ? e : message_apply_automod(call, &evaluation, 0);
 }
 
@@ -311,5 +311,5 @@ const struct domain voice_rooms_domain = {
     .name = "Status of voice channels",
     .doc = "Status of voice channels, and when the first participant joined.",
     .routes = routes,
-    .hooks = &(const struct hook_listeners){ .voice_left = room_on_leave },
+    .hooks = &(const struct hook_listeners){ .voice_left = update_room_after_leave },
 };

@@ -100,7 +100,7 @@ static void session_queue_free(struct session_queue *l)
     mem_free(l);
 }
 
-static struct server_update_limit server_update_limit_initial(void)
+static struct server_update_limit initial_server_update_limit(void)
 {
     return (struct server_update_limit){ .used_until_ms = now_ms() };
 }
@@ -113,14 +113,14 @@ static struct server_update_limit *server_update_limit_get(struct session_queue 
     if (p)
         return p;
     p = mem_new(sizeof *p);
-    *p = server_update_limit_initial();
+    *p = initial_server_update_limit();
     map_put(&l->limits, location, p);
     return p;
 }
 
 static void run_next_opcode(struct voice_service *v, uint64_t session);
 
-static void on_run_next_posted(struct loop_message *post)
+static void on_run_next_opcode_posted(struct loop_message *post)
 {
     struct session_opcode *o = container_of(post, struct session_opcode, post);
 
@@ -135,7 +135,7 @@ static enum err run_opcode(struct call *call)
     return o->row->run(call, o);
 }
 
-static enum err leave_all_of_session(struct call *call, struct session_opcode *o)
+static enum err leave_all_channels_of_session(struct call *call, struct session_opcode *o)
 {
     struct list states;
     enum err e = voice_states_of_session(call->tx, o->session_id, &states);
@@ -144,10 +144,10 @@ static enum err leave_all_of_session(struct call *call, struct session_opcode *o
 }
 
 static const struct voice_opcode_handler resend_opcode = { .run = resend_voice_server_update };
-static const struct voice_opcode_handler leave_opcode = { .run = leave_all_of_session };
+static const struct voice_opcode_handler leave_opcode = { .run = leave_all_channels_of_session };
 
 /* Schedules the VOICE_SERVER_UPDATE that the rate limit delays. */
-static void schedule_delayed_update(struct session_queue *l, const struct session_opcode *o)
+static void schedule_delayed_server_update(struct session_queue *l, const struct session_opcode *o)
 {
     struct arena *arena = arena_new();
     struct session_opcode *again = arena_alloc(arena, sizeof *again);
@@ -168,7 +168,7 @@ static void schedule_delayed_update(struct session_queue *l, const struct sessio
 
 /* Records that VOICE_SERVER_UPDATE was sent or delayed. Stores nothing for a guild without updates,
  * because a client could send any number of guild ids. */
-static void update_rate_limit(struct session_queue *l, const struct session_opcode *o)
+static void update_server_update_limit(struct session_queue *l, const struct session_opcode *o)
 {
     if (!o->server_update_sent && !o->server_update_delayed &&
         !map_get(&l->limits, o->rate_limit_id))
@@ -184,7 +184,7 @@ static void update_rate_limit(struct session_queue *l, const struct session_opco
             (p->used_until_ms > now_ms() ? p->used_until_ms : now_ms()) + SERVER_UPDATE_INTERVAL_MS;
     if (o->server_update_delayed && !p->is_delayed) {
         p->is_delayed = true;
-        schedule_delayed_update(l, o);
+        schedule_delayed_server_update(l, o);
     }
 }
 
@@ -202,7 +202,7 @@ static void on_opcode_done(struct call *call, enum err e, void *arg)
     struct session_queue *l = map_get(&v->queues, session);
     bool again = e && o->row == &leave_opcode;
     if (!e && (o->row->set_join_target || o->row == &resend_opcode))
-        update_rate_limit(l, o);
+        update_server_update_limit(l, o);
     if (again) {
         /* After the end of the session, leaving voice is retried until it succeeds. */
         links_append(&l->waiting, &o->link);
@@ -230,15 +230,15 @@ static void start_opcode(struct session_opcode *o)
 
 /* Returns whether the first opcode may run now. If not, the opcode is posted to its own loop or
  * delayed. */
-static bool may_run_now(struct session_queue *l, struct session_opcode *o)
+static bool may_run_opcode_now(struct session_queue *l, struct session_opcode *o)
 {
-    const struct server_update_limit before = server_update_limit_initial(),
+    const struct server_update_limit before = initial_server_update_limit(),
                                      *known = map_get(&l->limits, o->rate_limit_id);
     const struct server_update_limit *p = known ? known : &before;
     bool joins = o->row->set_join_target && o->target && o->target != p->channel_id;
 
     if (loop_current() != o->loop) {
-        o->post.run = on_run_next_posted;
+        o->post.run = on_run_next_opcode_posted;
         loop_post(o->loop, &o->post);
         return false;
     }
@@ -268,7 +268,7 @@ static void run_next_opcode(struct voice_service *v, uint64_t session)
             map_remove(&v->queues, session);
             session_queue_free(l);
         }
-    } else if (may_run_now(l, first_opcode(&l->waiting))) {
+    } else if (may_run_opcode_now(l, first_opcode(&l->waiting))) {
         next = first_opcode(&l->waiting);
         link_remove(&next->link);
     }
@@ -292,7 +292,7 @@ static void enqueue_opcode(struct voice_service *v, struct session_opcode *o, bo
 }
 
 /* Runs after a delay: tries the first opcode again, or queues the delayed update. */
-static void on_delay_over(struct deadline *d)
+static void on_opcode_delay_over(struct deadline *d)
 {
     struct session_opcode *o = container_of(d, struct session_opcode, delay);
     struct voice_service *v = o->voice;
@@ -327,7 +327,7 @@ static struct session_opcode *opcode_new(struct voice_service *v, const struct g
     return o;
 }
 
-static const struct voice_opcode_handler *find_opcode(int op)
+static const struct voice_opcode_handler *find_opcode_handler(int op)
 {
     for (const struct voice_opcode_handler *r = voice_opcodes; r->type; r++)
         if (r->op == op)
@@ -338,7 +338,7 @@ static const struct voice_opcode_handler *find_opcode(int op)
 bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,
                          struct str d)
 {
-    const struct voice_opcode_handler *row = find_opcode(op);
+    const struct voice_opcode_handler *row = find_opcode_handler(op);
 
     if (!v || !row || api_is_draining(v->api))
         return true;
@@ -433,15 +433,15 @@ void voice_on_guild_received(struct voice_service *v, const struct gateway_calle
     restore_state_of_new_session(v, v->api, who, guild_id);
 }
 
-static void create_delays_of_loop(struct loop *loop, void *arg)
+static void create_delay_list_of_loop(struct loop *loop, void *arg)
 {
     struct voice_service *v = arg;
 
     v->delays[loop_index(loop)] =
-        deadline_list_new(loop, SERVER_UPDATE_INTERVAL_MS, false, on_delay_over);
+        deadline_list_new(loop, SERVER_UPDATE_INTERVAL_MS, false, on_opcode_delay_over);
 }
 
-static void free_delays_of_loop(struct loop *loop, void *arg)
+static void free_delay_list_of_loop(struct loop *loop, void *arg)
 {
     struct voice_service *v = arg;
 
@@ -483,7 +483,7 @@ enum err voice_start(struct api *api, struct loops *loops, struct voice_service 
     map_init(&v->refused_resumes);
     v->join_rate_limit = join_rate_limit_new(!api_options(api)->limits.off);
     for (unsigned i = 0; i < loops_count(loops); i++)
-        loop_call_and_wait(loops_get(loops, i), create_delays_of_loop, v);
+        loop_call_and_wait(loops_get(loops, i), create_delay_list_of_loop, v);
     if (api_options(api)->cluster && !cluster_is_alone(api_options(api)->cluster))
         v->room_owner_watch = room_owner_watch_new(api, loops_get(loops, 0));
     *ret = v;
@@ -497,7 +497,7 @@ void voice_stop(struct voice_service *v)
     node_lease_end(v->lease);
     v->lease = NULL;
     for (unsigned i = 0; i < loops_count(v->loops); i++)
-        loop_call_and_wait(loops_get(v->loops, i), free_delays_of_loop, v);
+        loop_call_and_wait(loops_get(v->loops, i), free_delay_list_of_loop, v);
 }
 
 void voice_free(struct voice_service *v)

@@ -241,8 +241,8 @@ static enum err change_region_of_state(struct call *call, struct voice_state *s,
     return emit_voice_server_update(call, s);
 }
 
-static enum err change_region_step(struct call *call, const struct large_room_step *c,
-                                   struct str region)
+static enum err change_regions_of_step(struct call *call, const struct large_room_step *c,
+                                       struct str region)
 {
     struct list states;
     enum err e = list_voice_states_of_step(call->tx, c, &states);
@@ -254,18 +254,20 @@ static enum err change_region_step(struct call *call, const struct large_room_st
 
 enum err voice_call_change_region(struct call *call, snowflake channel_id, struct str region)
 {
-    return change_region_step(call, &(struct large_room_step){ .channel_id = channel_id }, region);
+    return change_regions_of_step(call, &(struct large_room_step){ .channel_id = channel_id },
+                                  region);
 }
 
 enum err voice_on_channel_region_change(struct call *call, const struct channel *c)
 {
     struct large_room_step step = { .guild_id = c->guild_id.value, .channel_id = c->id };
 
-    return channel_is_voice(c->type) ? change_region_step(call, &step, c->rtc_region.value) : OK;
+    return channel_is_voice(c->type) ? change_regions_of_step(call, &step, c->rtc_region.value)
+                                     : OK;
 }
 
 /* The job uses the voice region that the channel has when the job runs. */
-static enum err run_region_job(struct call *call, const struct job *job)
+static enum err run_region_change_job(struct call *call, const struct job *job)
 {
     struct large_room_step step;
     struct channel c;
@@ -275,13 +277,13 @@ static enum err run_region_job(struct call *call, const struct job *job)
     enum err e = channel_find(call->tx, step.channel_id, &c);
     if (e || c.rtc_region.given != GIVEN)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
-    return change_region_step(call, &step, c.rtc_region.value);
+    return change_regions_of_step(call, &step, c.rtc_region.value);
 }
 
 const struct job_kind voice_region_job = {
     .name = "voice-migration",
     .doc = "Moves the other participants of a large voice channel to its new region.",
-    .run = run_region_job,
+    .run = run_region_change_job,
 };
 
 enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct str endpoint,

@@ -34,9 +34,9 @@ static void end_room_in_relay(struct call *call, snowflake room_id)
 }
 
 /* Removes the voice states of one step; calls leave for each. */
-static enum err remove_states_step(struct call *call, const struct large_room_step *c,
-                                   enum err (*leave)(struct call *call,
-                                                     const struct voice_state *s))
+static enum err remove_voice_states_of_step(struct call *call, const struct large_room_step *c,
+                                            enum err (*leave)(struct call *call,
+                                                              const struct voice_state *s))
 {
     struct list states;
     enum err e = list_voice_states_of_step(call->tx, c, &states);
@@ -71,7 +71,7 @@ static enum err run_removal_step(struct call *call, const struct job *job)
 
     if (!large_room_step_from_job(job, &c))
         return OK;
-    return remove_states_step(
+    return remove_voice_states_of_step(
         call, &c, c.channel_id ? remove_state_of_deleted_channel : remove_state_of_deleted_guild);
 }
 
@@ -89,7 +89,7 @@ enum err voice_on_channel_delete(struct call *call, const struct channel *c)
 
     if (!e && any) {
         end_room_in_relay(call, c->id);
-        e = remove_states_step(call, &step, voice_state_leave);
+        e = remove_voice_states_of_step(call, &step, voice_state_leave);
     }
     if (!e)
         e = voice_room_delete(call->tx, c->id);
@@ -107,6 +107,6 @@ enum err voice_on_guild_delete(struct call *call, snowflake guild_id)
         e = voice_rooms_delete_of_guild(call->tx, guild_id);
     if (e)
         return e;
-    return remove_states_step(call, &(struct large_room_step){ .guild_id = guild_id },
-                              remove_state_of_deleted_guild);
+    return remove_voice_states_of_step(call, &(struct large_room_step){ .guild_id = guild_id },
+                                       remove_state_of_deleted_guild);
 }

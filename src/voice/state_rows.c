@@ -45,8 +45,8 @@ static void voice_state_from_row(const struct rows *r, void *ret)
     };
 }
 
-static enum err find_state(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                           struct voice_state *ret)
+static enum err query_voice_state(struct tx *tx, struct sql sql, const struct value *values,
+                                  size_t count, struct voice_state *ret)
 {
     struct rows row;
     enum err e = tx_one_or(tx, sql, values, count, ERR_UNKNOWN_VOICE_STATE, &row);
@@ -62,7 +62,7 @@ static const char FIND_STATE[] = SELECT_STATES "where v.guild_id = $1 and v.user
 enum err voice_state_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                           struct voice_state *ret)
 {
-    return find_state(tx, SQL(FIND_STATE), BIND(v_id(guild_id), v_id(user_id)), ret);
+    return query_voice_state(tx, SQL(FIND_STATE), BIND(v_id(guild_id), v_id(user_id)), ret);
 }
 
 static const char FIND_STATE_OF_USER[] =
@@ -70,10 +70,10 @@ static const char FIND_STATE_OF_USER[] =
 
 enum err voice_state_find_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret)
 {
-    return find_state(tx, SQL(FIND_STATE_OF_USER), BIND(v_id(user_id)), ret);
+    return query_voice_state(tx, SQL(FIND_STATE_OF_USER), BIND(v_id(user_id)), ret);
 }
 
-static enum err list_states(struct tx *tx, struct sql sql, struct value of, struct list *ret)
+static enum err query_voice_states(struct tx *tx, struct sql sql, struct value of, struct list *ret)
 {
     *ret = (struct list){ 0 };
     return tx_read_list(tx, sql, BIND(of), sizeof(struct voice_state), voice_state_from_row, ret);
@@ -91,17 +91,17 @@ static const char LIST_STREAMS_AWAITING_RESUME[] =
 
 enum err voice_states_of_session(struct tx *tx, struct str session_id, struct list *ret)
 {
-    return list_states(tx, SQL(LIST_OF_SESSION), v_text(session_id), ret);
+    return query_voice_states(tx, SQL(LIST_OF_SESSION), v_text(session_id), ret);
 }
 
 enum err voice_states_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return list_states(tx, SQL(LIST_OF_CHANNEL), v_id(channel_id), ret);
+    return query_voice_states(tx, SQL(LIST_OF_CHANNEL), v_id(channel_id), ret);
 }
 
 enum err voice_states_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return list_states(tx, SQL(LIST_OF_GUILD), v_id(guild_id), ret);
+    return query_voice_states(tx, SQL(LIST_OF_GUILD), v_id(guild_id), ret);
 }
 
 /* channel_id implies guild_id, but with guild_id SQLite can use an index in this order. */

@@ -54,7 +54,7 @@ static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_sc
 /* --- GET ------------------------------------------------------------------------------ */
 
 /* A voice state in a channel that the caller cannot view is reported as unknown. */
-static enum err check_can_view(struct call *call, const struct voice_state *s)
+static enum err check_can_view_voice_state(struct call *call, const struct voice_state *s)
 {
     enum err e = s->user_id == call->caller->id
                      ? OK
@@ -63,14 +63,14 @@ static enum err check_can_view(struct call *call, const struct voice_state *s)
     return e == ERR_MISSING_ACCESS ? ERR_UNKNOWN_VOICE_STATE : e;
 }
 
-static enum err reply_with_state(struct call *call, snowflake user_id)
+static enum err reply_with_voice_state(struct call *call, snowflake user_id)
 {
     struct voice_state s;
     struct member member;
     enum err e = voice_state_find(call->tx, call->target.guild->id, user_id, &s);
 
     if (!e)
-        e = check_can_view(call, &s);
+        e = check_can_view_voice_state(call, &s);
     if (!e)
         e = member_find(call->tx, call->target.guild->id, user_id, &member);
     if (!e)
@@ -84,13 +84,13 @@ static enum err reply_with_state(struct call *call, snowflake user_id)
 /* GET /guilds/{guild.id}/voice-states/@me */
 static enum err get_own_voice_state(struct call *call)
 {
-    return reply_with_state(call, call->caller->id);
+    return reply_with_voice_state(call, call->caller->id);
 }
 
 /* GET /guilds/{guild.id}/voice-states/{member.id} */
 static enum err get_voice_state(struct call *call)
 {
-    return reply_with_state(call, call->target.member->user_id);
+    return reply_with_voice_state(call, call->target.member->user_id);
 }
 
 /* --- PATCH ---------------------------------------------------------------------------- */
@@ -117,7 +117,7 @@ static enum err find_state_on_stage(struct call *call, snowflake user_id, struct
     return e;
 }
 
-static enum err save_and_watch_stage(struct call *call, struct voice_state *s)
+static enum err save_state_and_watch_stage(struct call *call, struct voice_state *s)
 {
     enum err e = voice_state_save(call, s, 0);
 
@@ -160,7 +160,7 @@ static enum err modify_own_voice_state(struct call *call)
     stage_request_apply(&s, &request, clock_us());
     if (!s.suppress && member_is_restricted(&call->target.member_access->input))
         return ERR_MISSING_PERMISSIONS;
-    return save_and_watch_stage(call, &s);
+    return save_state_and_watch_stage(call, &s);
 }
 
 /* PATCH /guilds/{guild.id}/voice-states/{member.id} */
@@ -181,7 +181,7 @@ static enum err modify_voice_state(struct call *call)
     if (!in->suppress.value && member_is_restricted(&who))
         return ERR_MISSING_PERMISSIONS;
     stage_apply_moderator_change(&s, in->suppress.value, m->user->bot.value, clock_us());
-    return save_and_watch_stage(call, &s);
+    return save_state_and_watch_stage(call, &s);
 }
 
 static const enum event fired[] = { EVENT_VOICE_STATE_UPDATE, EVENT_NONE };

@@ -5,8 +5,8 @@
 #include "voice/states.h"
 
 /* Returns the voice channels that a member can view; computed once for all voice states. */
-static struct map visible_voice_channels(const struct permission_input *who,
-                                         const struct list *channels)
+static struct map find_visible_voice_channels(const struct permission_input *who,
+                                              const struct list *channels)
 {
     struct channel *c = channels->items;
     struct map seen;
@@ -28,7 +28,7 @@ static void add_visible_states(struct tx *tx, const struct permission_input *who
                                struct gateway_guild *ret)
 {
     const struct voice_state *s = states->items;
-    struct map seen = visible_voice_channels(who, channels);
+    struct map seen = find_visible_voice_channels(who, channels);
 
     for (size_t i = 0; i < states->count; i++) {
         if (s[i].user_id != who->user_id && !map_get(&seen, voice_state_channel_id(&s[i])))

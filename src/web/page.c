@@ -30,7 +30,7 @@ static const struct web_file *find_embedded_file(struct str name)
 
 static const char *const codings[WEB_ENCODINGS] = { [WEB_GZIP] = "gzip", [WEB_ZSTD] = "zstd" };
 
-static enum web_encoding choose_encoding(const struct web_file *f, struct str accepted)
+static enum web_encoding choose_content_encoding(const struct web_file *f, struct str accepted)
 {
     for (int form = WEB_ZSTD; form > WEB_PLAIN; form--)
         if (f->forms[form].p && http_accepts_content_coding(accepted, str_of(codings[form])))
@@ -39,7 +39,7 @@ static enum web_encoding choose_encoding(const struct web_file *f, struct str ac
 }
 
 /* Applies the Range header; If-Range must match the ETag of this encoding. */
-static void apply_range(struct call *call, struct str tag, struct str *body)
+static void apply_range_header(struct call *call, struct str tag, struct str *body)
 {
     const struct http_request *r = call->exchange->request;
     struct str range = http_find_header(r, STR("Range")),
@@ -67,7 +67,7 @@ static void reply_with_file(struct call *call, const struct web_file *f,
                             const struct web_lookup_result *found)
 {
     const struct http_request *r = call->exchange->request;
-    enum web_encoding form = choose_encoding(f, r->accept_encoding);
+    enum web_encoding form = choose_content_encoding(f, r->accept_encoding);
     struct str body = str_slice(f->forms[form].p, f->forms[form].n);
     struct str tag =
         str_printf(call->arena, "\"%s%s%s\"", f->tag, form ? "-" : "", form ? codings[form] : "");
@@ -87,7 +87,7 @@ static void reply_with_file(struct call *call, const struct web_file *f,
     if (form)
         call_add_header(call, "Content-Encoding", str_of(codings[form]));
     if (found->status == 200)
-        apply_range(call, tag, &body);
+        apply_range_header(call, tag, &body);
     call_reply_static_bytes(call, str_of(f->type), body);
 }
 

@@ -122,7 +122,7 @@ static void serve_control_request(const struct control *c, int fd)
     buf_clear(&out);
 }
 
-static void *control_thread(void *arg)
+static void *run_control_thread(void *arg)
 {
     const struct control *c = arg;
     struct pollfd both[] = { { .fd = c->listener, .events = POLLIN },
@@ -174,12 +174,12 @@ enum err control_socket_open(const char *folder, int node, const struct control_
         control_socket_close(c);
         return ERR_UNAVAILABLE;
     }
-    c->running = pthread_create(&c->thread, NULL, control_thread, c) == 0;
+    c->running = pthread_create(&c->thread, NULL, run_control_thread, c) == 0;
     *ret = c;
     return OK;
 }
 
-static void close_if_open(int fd)
+static void close_descriptor_if_open(int fd)
 {
     if (fd >= 0)
         close(fd);
@@ -194,9 +194,9 @@ void control_socket_close(struct control *c)
         pthread_join(c->thread, NULL);
         unlinkat(c->folder, c->name, 0);
     }
-    close_if_open(c->listener);
-    close_if_open(c->stop);
-    close_if_open(c->folder);
+    close_descriptor_if_open(c->listener);
+    close_descriptor_if_open(c->stop);
+    close_descriptor_if_open(c->folder);
     mem_free(c);
 }
 
@@ -228,8 +228,8 @@ static enum err connect_to_control_socket(const struct control_folder *location,
     return OK;
 }
 
-static enum err request_from_socket(const struct control_folder *location, const char *name,
-                                    int64_t seconds, const char *question, struct buf *out)
+static enum err send_request_to_socket(const struct control_folder *location, const char *name,
+                                       int64_t seconds, const char *question, struct buf *out)
 {
     ssize_t got = -1;
     int fd;
@@ -253,8 +253,8 @@ static bool is_control_socket(const struct dirent *d)
     return strncmp(d->d_name, FILE_NAME, sizeof FILE_NAME - 1) == 0;
 }
 
-static enum err request_from_servers(const char *folder, const char *question, int64_t seconds,
-                                     bool all, struct buf *out)
+static enum err send_request_to_servers(const char *folder, const char *question, int64_t seconds,
+                                        bool all, struct buf *out)
 {
     DIR *dir = opendir(folder);
     enum err e = dir ? ERR_UNAVAILABLE : error_from_errno();
@@ -265,7 +265,7 @@ static enum err request_from_servers(const char *folder, const char *question, i
         if (!is_control_socket(d) || (!all && (!e || e == ERR_OVERLOADED)))
             continue;
         struct control_folder location = { folder, dirfd(dir) };
-        enum err one = request_from_socket(&location, d->d_name, seconds, question, out);
+        enum err one = send_request_to_socket(&location, d->d_name, seconds, question, out);
         /* Ignore sockets that stopped servers left behind. */
         if (!one || (e && one != ERR_UNAVAILABLE))
             e = one;
@@ -277,16 +277,16 @@ static enum err request_from_servers(const char *folder, const char *question, i
 
 enum err control_send_request(const char *folder, const char *question, struct buf *out)
 {
-    return request_from_servers(folder, question, REPLY_TIMEOUT_S, false, out);
+    return send_request_to_servers(folder, question, REPLY_TIMEOUT_S, false, out);
 }
 
 enum err control_send_request_to_all(const char *folder, const char *question, struct buf *out)
 {
-    return request_from_servers(folder, question, REPLY_TIMEOUT_S, true, out);
+    return send_request_to_servers(folder, question, REPLY_TIMEOUT_S, true, out);
 }
 
 enum err control_request_with_timeout(const char *folder, const char *question, int64_t seconds,
                                       struct buf *out)
 {
-    return request_from_servers(folder, question, seconds, false, out);
+    return send_request_to_servers(folder, question, seconds, false, out);
 }

@@ -3,7 +3,7 @@
 
 #include "admin/operator_commands/internal.h"
 
-static void add_ban_row(struct operator_command *o, const struct address_ban *b)
+static void add_address_ban_row(struct operator_command *o, const struct address_ban *b)
 {
     OPERATOR_ROW(o, v_id(b->id), v_text(b->range), v_int(b->created_at), v_text(b->reason));
 }
@@ -14,7 +14,7 @@ enum err operator_ban_list(struct call *call, struct operator_command *o)
     enum err e = list_address_bans(call->tx, o->after, o->limit, &all);
 
     for (size_t i = 0; !e && i < all.count; i++)
-        add_ban_row(o, &((struct address_ban *)all.items)[i]);
+        add_address_ban_row(o, &((struct address_ban *)all.items)[i]);
     return e;
 }
 
@@ -43,7 +43,7 @@ enum err operator_ban_add(struct call *call, struct operator_command *o)
     if (e == ERR_RATE_LIMITED)
         o->problem = "the limit of 1000 bans is reached; lift some, or use the machine's firewall";
     if (!e)
-        add_ban_row(o, &ban);
+        add_address_ban_row(o, &ban);
     return e;
 }
 
@@ -57,6 +57,6 @@ enum err operator_ban_lift(struct call *call, struct operator_command *o)
     if (e == ERR_NOT_FOUND)
         o->problem = "there is no ban with this id; 'ban list' prints the ids";
     if (!e)
-        add_ban_row(o, &ban);
+        add_address_ban_row(o, &ban);
     return e;
 }

@@ -76,7 +76,8 @@ enum err operator_message_delete(struct call *call, struct operator_command *o)
     return e;
 }
 
-static enum err add_purge_row(struct call *call, struct operator_command *o, const struct user *u)
+static enum err add_purge_progress_row(struct call *call, struct operator_command *o,
+                                       const struct user *u)
 {
     struct message_purge_progress p = { 0 };
     enum err e = messages_purge_read_progress(call->tx, u->id, &p);
@@ -98,7 +99,7 @@ enum err operator_message_purge(struct call *call, struct operator_command *o)
         e = messages_purge_read_progress(call->tx, u.id, &p);
     if (!e && !p.is_running)
         e = messages_schedule_purge_of_account(call, u.id);
-    return e ? e : add_purge_row(call, o, &u);
+    return e ? e : add_purge_progress_row(call, o, &u);
 }
 
 enum err operator_message_purge_progress(struct call *call, struct operator_command *o)
@@ -106,7 +107,7 @@ enum err operator_message_purge_progress(struct call *call, struct operator_comm
     struct user u;
     enum err e = operator_find_user(call, o, 0, &u);
 
-    return e ? e : add_purge_row(call, o, &u);
+    return e ? e : add_purge_progress_row(call, o, &u);
 }
 
 static enum err refuse_unknown_file(struct operator_command *o)
@@ -117,7 +118,7 @@ static enum err refuse_unknown_file(struct operator_command *o)
 }
 
 /* Accepts an id, or ".../attachments/CHANNEL/ID/NAME" with or without a signature. */
-static bool parse_file_link(const struct operator_command *o, snowflake *ret)
+static bool parse_attachment_link(const struct operator_command *o, snowflake *ret)
 {
     struct str rest = o->words[0];
 
@@ -144,7 +145,7 @@ enum err operator_file_show(struct call *call, struct operator_command *o)
     snowflake id;
     bool found;
 
-    if (!parse_file_link(o, &id))
+    if (!parse_attachment_link(o, &id))
         return refuse_unknown_file(o);
     enum err e = tx_one(call->tx, SELECT_FILE, BIND(v_id(id)), &row, &found);
     if (e || !found)
@@ -159,7 +160,7 @@ enum err operator_file_delete(struct call *call, struct operator_command *o)
     snowflake id;
     bool more;
 
-    if (!parse_file_link(o, &id))
+    if (!parse_attachment_link(o, &id))
         return refuse_unknown_file(o);
     enum err e = attachment_remove_from_all_messages(call, id, &messages, &more);
     if (e == ERR_NOT_FOUND)

@@ -42,7 +42,7 @@ static const struct schema fault_schema = { .name = "FaultOrder",
                                             .fields = fault_fields };
 const struct type operator_fault_type = { .kind = KIND_OBJECT, .schema = &fault_schema };
 
-static void fault_row_add(struct operator_command *o, const struct injected_fault *f)
+static void add_fault_row(struct operator_command *o, const struct injected_fault *f)
 {
     OPERATOR_ROW(o, v_int((int64_t)f->id), v_cstr(f->any_method ? "" : http_method_name(f->method)),
                  v_cstr(f->path), v_int(f->status), v_int(f->delay_ms), v_int(f->retry_after_ms),
@@ -55,7 +55,7 @@ enum err operator_fault_list(struct call *call, struct operator_command *o)
     size_t count = injected_faults_list(api_get_injected_faults(call->api), list);
 
     for (size_t i = 0; i < count; i++)
-        fault_row_add(o, &list[i]);
+        add_fault_row(o, &list[i]);
     return OK;
 }
 
@@ -72,20 +72,20 @@ static bool parse_fault_method(struct str text, struct injected_fault *ret)
 }
 
 /* Returns whether a fault's path is "events": it delays gateway events instead of calls. */
-static bool path_means_events(const char *path)
+static bool fault_path_is_events(const char *path)
 {
     return strcmp(path, "events") == 0;
 }
 
 /* Delays gateway events by the longest delay of all faults on events. */
-static void apply_event_delay(struct call *call)
+static void apply_longest_event_delay(struct call *call)
 {
     struct injected_fault *list = arena_array(call->arena, struct injected_fault, MOST_FAULTS);
     size_t count = injected_faults_list(api_get_injected_faults(call->api), list);
     int64_t ms = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (path_means_events(list[i].path) && list[i].delay_ms > ms)
+        if (fault_path_is_events(list[i].path) && list[i].delay_ms > ms)
             ms = list[i].delay_ms;
     gateway_set_event_delay(api_options(call->api)->gateway, ms);
 }
@@ -107,14 +107,14 @@ enum err operator_fault_add(struct call *call, struct operator_command *o)
         return call_add_field_error(call, "status", "BASE_TYPE_REQUIRED",
                                     "A fault needs a status, a delay_ms or drop.");
     memcpy(f.path, in->path.p, in->path.n < sizeof f.path ? in->path.n : sizeof f.path - 1);
-    if (path_means_events(f.path) && (in->status || in->drop || in->method.n))
+    if (fault_path_is_events(f.path) && (in->status || in->drop || in->method.n))
         return call_add_field_error(call, "path", FORM_CHOICES, "Events accept only delay_ms.");
-    if (path_means_events(f.path))
+    if (fault_path_is_events(f.path))
         f.times = 0;
     if (!injected_faults_add(api_get_injected_faults(call->api), &f))
         return call_add_field_error(call, "path", FORM_CHOICES, "There may be at most 64 faults.");
-    apply_event_delay(call);
-    fault_row_add(o, &f);
+    apply_longest_event_delay(call);
+    add_fault_row(o, &f);
     return OK;
 }
 
@@ -126,7 +126,7 @@ enum err operator_fault_clear(struct call *call, struct operator_command *o)
     if (o->count && !snowflake_parse(o->words[0], &id))
         return operator_command_refuse(o, ERR_NOT_FOUND, "there is no fault with this id");
     bool found = injected_faults_remove(api_get_injected_faults(call->api), id);
-    apply_event_delay(call);
+    apply_longest_event_delay(call);
     return found || !id
                ? OK
                : operator_command_refuse(o, ERR_NOT_FOUND, "there is no fault with this id");

@@ -180,7 +180,7 @@ const struct operator_command_row *operator_command_row_find(struct str noun, st
     return NULL;
 }
 
-static bool parse_list_page(struct operator_command *o, struct str *rest)
+static bool parse_list_start_and_limit(struct operator_command *o, struct str *rest)
 {
     struct str after = str_cut(rest, '\t'), limit = str_cut(rest, '\t');
 
@@ -189,7 +189,7 @@ static bool parse_list_page(struct operator_command *o, struct str *rest)
 }
 
 /* Decodes the last argument with row->body. Returns an error sentence, or NULL on success. */
-static const char *parse_command_body(struct operator_command *o)
+static const char *decode_json_argument(struct operator_command *o)
 {
     struct form form = { .arena = o->arena };
     struct buf problem;
@@ -214,13 +214,13 @@ static const char *parse_operator_command(struct operator_command *o, struct str
     o->row = operator_command_row_find(noun, verb);
     if (!o->row)
         return "there is no such command; see 'guildhall help'";
-    if (o->row->is_list && !parse_list_page(o, &rest))
+    if (o->row->is_list && !parse_list_start_and_limit(o, &rest))
         return "--after must be an id";
     while (rest.n && o->count < OPERATOR_ARGUMENTS_MAX)
         o->words[o->count++] = str_cut(&rest, '\t');
     if (rest.n || o->count < o->row->least || o->count > o->row->most)
         return "the command has too few or too many arguments";
-    return o->row->body ? parse_command_body(o) : NULL;
+    return o->row->body ? decode_json_argument(o) : NULL;
 }
 
 /* Moves the command's output to the arena. */

@@ -5,7 +5,8 @@
 #include "json/write.h"
 #include "admin/operator_commands/internal.h"
 
-static struct str format_value(char kind, const struct value *v, char room[TIMESTAMP_TEXT_SIZE])
+static struct str format_column_value(char kind, const struct value *v,
+                                      char room[TIMESTAMP_TEXT_SIZE])
 {
     if (v->kind == VALUE_TEXT)
         return v->s;
@@ -21,16 +22,17 @@ static struct str format_value(char kind, const struct value *v, char room[TIMES
 }
 
 /* Replaces control characters by spaces, because they would break the line or the terminal. */
-static void append_cell(struct buf *out, struct str text)
+static void append_printable_cell(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.n; i++)
         buf_add_char(out, (unsigned char)text.p[i] < ' ' || text.p[i] == 127 ? ' ' : text.p[i]);
 }
 
-static void append_json_field(struct json_writer *j, struct str column, const struct value *v)
+static void append_column_json_field(struct json_writer *j, struct str column,
+                                     const struct value *v)
 {
     char room[TIMESTAMP_TEXT_SIZE], kind = column.p[0];
-    struct str text = format_value(kind, v, room);
+    struct str text = format_column_value(kind, v, room);
 
     json_write_key(j, str_skip_bytes(column, 1));
     if (v->kind == VALUE_NULL)
@@ -57,9 +59,9 @@ void write_output_row(struct buf *out, const char *names, bool as_json, const st
         struct str column = str_cut(&columns, '\t');
 
         if (as_json) {
-            append_json_field(&j, column, v);
+            append_column_json_field(&j, column, v);
         } else {
-            append_cell(out, format_value(column.p[0], v, room));
+            append_printable_cell(out, format_column_value(column.p[0], v, room));
             buf_add_char(out, columns.n ? '\t' : '\n');
         }
     }

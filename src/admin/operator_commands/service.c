@@ -6,8 +6,8 @@
 
 enum { INVITE_USES_MAX = 100000, INVITE_DAYS_MAX = 3650 };
 
-static bool parse_optional_number(const struct operator_command *o, int word, int64_t most,
-                                  int64_t *ret)
+static bool parse_optional_number_argument(const struct operator_command *o, int word, int64_t most,
+                                           int64_t *ret)
 {
     return o->count <= word || (str_to_i64(o->words[word], ret) && *ret >= 1 && *ret <= most);
 }
@@ -18,8 +18,8 @@ enum err operator_invite_create(struct call *call, struct operator_command *o)
     int64_t days = 7;
 
     invite.uses = 1;
-    if (!parse_optional_number(o, 0, INVITE_USES_MAX, &invite.uses) ||
-        !parse_optional_number(o, 1, INVITE_DAYS_MAX, &days))
+    if (!parse_optional_number_argument(o, 0, INVITE_USES_MAX, &invite.uses) ||
+        !parse_optional_number_argument(o, 1, INVITE_DAYS_MAX, &days))
         return operator_command_refuse(o, ERR_BAD_REQUEST,
                                        "USES is a number from 1 to 100000, DAYS from 1 to 3650");
     invite.expires_at = clock_us() + days * 86400 * INT64_C(1000000);
@@ -30,7 +30,8 @@ enum err operator_invite_create(struct call *call, struct operator_command *o)
     return e;
 }
 
-static void add_invite_row(struct operator_command *o, const struct registration_invite *i)
+static void add_registration_invite_row(struct operator_command *o,
+                                        const struct registration_invite *i)
 {
     OPERATOR_ROW(o, v_id(i->id), v_text(i->prefix), v_int(i->uses), v_int(i->created_at),
                  v_int(i->expires_at));
@@ -42,7 +43,7 @@ enum err operator_invite_list(struct call *call, struct operator_command *o)
     enum err e = registration_invites_list(call->tx, o->after, o->limit, &all);
 
     for (size_t i = 0; !e && i < all.count; i++)
-        add_invite_row(o, &((struct registration_invite *)all.items)[i]);
+        add_registration_invite_row(o, &((struct registration_invite *)all.items)[i]);
     return e;
 }
 
@@ -56,7 +57,7 @@ enum err operator_invite_revoke(struct call *call, struct operator_command *o)
     if (e)
         return e;
     o->words[0] = str_printf(call->arena, "%llu", (unsigned long long)invite.id);
-    add_invite_row(o, &invite);
+    add_registration_invite_row(o, &invite);
     return OK;
 }
 

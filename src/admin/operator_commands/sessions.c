@@ -16,8 +16,8 @@ struct session_lines {
     struct buf named, users, voice;
 };
 
-static enum err add_username_to_line(struct tx *tx, struct session_lines *l, struct map *seen,
-                                     struct str line)
+static enum err add_username_to_session_line(struct tx *tx, struct session_lines *l,
+                                             struct map *seen, struct str line)
 {
     struct json_writer named = json_writer_to_buf(&l->named), users = json_writer_to_buf(&l->users);
     struct str rest = str_skip_bytes(line, sizeof SESSION_LINE_PREFIX - 1),
@@ -57,7 +57,7 @@ static enum err write_voice_states_json(struct tx *tx, struct buf *out)
     return e ? e : rows_end(&r);
 }
 
-static enum err add_usernames_to_lines(struct tx *tx, void *arg)
+static enum err add_usernames_to_session_lines(struct tx *tx, void *arg)
 {
     struct session_lines *l = arg;
     struct map seen;
@@ -68,7 +68,7 @@ static enum err add_usernames_to_lines(struct tx *tx, void *arg)
     buf_reset(&l->voice);
     map_init(&seen);
     for (struct str lines = l->lines; lines.n && !e;)
-        e = add_username_to_line(tx, l, &seen, str_cut(&lines, '\n'));
+        e = add_username_to_session_line(tx, l, &seen, str_cut(&lines, '\n'));
     map_clear(&seen);
     return !e && l->for_console ? write_voice_states_json(tx, &l->voice) : e;
 }
@@ -94,7 +94,7 @@ static enum err reply_with_session_lines(struct operator_command *o, const struc
     buf_init(&l.users, o->out.max);
     buf_init(&l.voice, o->out.max);
     enum err e =
-        store_run(api_options(o->api)->store, STORE_READ, NULL, add_usernames_to_lines, &l);
+        store_run(api_options(o->api)->store, STORE_READ, NULL, add_usernames_to_session_lines, &l);
     if (!e && o->as_json)
         write_sessions_json(&l, &o->out);
     else if (!e)
@@ -156,8 +156,8 @@ static bool close_code_can_be_sent(int64_t code)
            (code >= 1007 && code <= 1014);
 }
 
-static enum err act_on_named_session(struct call *call, struct operator_command *o,
-                                     enum gateway_session_action what, int code)
+static enum err act_on_session_or_account(struct call *call, struct operator_command *o,
+                                          enum gateway_session_action what, int code)
 {
     struct gateway *g = api_options(call->api)->gateway;
     struct str who = o->words[0];
@@ -212,5 +212,5 @@ enum err operator_session_run_action(struct call *call, struct operator_command 
                                     "Must be one of reconnect, invalidate, resumable, close.");
     if (!close_code_can_be_sent(code))
         return call_add_field_error(call, "code", FORM_CHOICES, "This code must not be sent.");
-    return act_on_named_session(call, o, (enum gateway_session_action)what, (int)code);
+    return act_on_session_or_account(call, o, (enum gateway_session_action)what, (int)code);
 }

@@ -3,7 +3,7 @@
 
 #include "admin/operator_commands/internal.h"
 
-static void snapshot_row_add(void *arg, const struct snapshot *s)
+static void add_snapshot_row(void *arg, const struct snapshot *s)
 {
     OPERATOR_ROW((struct operator_command *)arg, v_text(s->name), v_int(s->bytes),
                  v_int(s->made_at_us));
@@ -14,7 +14,7 @@ enum err operator_snapshot_list(struct operator_command *o)
 {
     int tried, restored;
 
-    snapshot_list(api_options(o->api)->data, snapshot_row_add, o);
+    snapshot_list(api_options(o->api)->data, add_snapshot_row, o);
     if (o->as_json) {
         struct str rows = buf_move_to_arena(&o->out, o->arena);
 
@@ -35,7 +35,7 @@ enum err operator_snapshot_count(struct operator_command *o)
 }
 
 /* Outputs the store's sentence as a row or as an error. */
-static enum err reply_with_sentence(struct operator_command *o, struct buf *sentence)
+static enum err reply_with_store_message(struct operator_command *o, struct buf *sentence)
 {
     struct str text = buf_move_to_arena(sentence, o->arena);
 
@@ -55,7 +55,7 @@ enum err operator_snapshot_create(struct operator_command *o)
 
     buf_init(&out, 4096);
     snapshot_create(api_options(o->api)->store, api_options(o->api)->data, o->words[0], &out);
-    return reply_with_sentence(o, &out);
+    return reply_with_store_message(o, &out);
 }
 
 enum err operator_snapshot_restore(struct operator_command *o)
@@ -65,7 +65,7 @@ enum err operator_snapshot_restore(struct operator_command *o)
     buf_init(&out, 4096);
     snapshot_request_restore(api_options(o->api)->store, api_options(o->api)->data, o->words[0],
                              &out);
-    return reply_with_sentence(o, &out);
+    return reply_with_store_message(o, &out);
 }
 
 enum err operator_snapshot_delete(struct operator_command *o)
@@ -74,5 +74,5 @@ enum err operator_snapshot_delete(struct operator_command *o)
 
     buf_init(&out, 4096);
     snapshot_delete(api_options(o->api)->data, o->words[0], &out);
-    return reply_with_sentence(o, &out);
+    return reply_with_store_message(o, &out);
 }

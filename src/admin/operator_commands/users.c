@@ -169,7 +169,7 @@ enum err operator_user_set_premium(struct call *call, struct operator_command *o
     return e ? e : add_user_state_row(o, &u, type ? "premium" : "not premium");
 }
 
-static enum err refuse_because_user_owns(struct operator_command *o)
+static enum err refuse_user_with_owned_objects(struct operator_command *o)
 {
     return operator_command_refuse(
         o, ERR_BAD_REQUEST,
@@ -184,7 +184,7 @@ enum err operator_user_delete(struct call *call, struct operator_command *o)
     if (!e)
         e = account_schedule_deletion(call, &u);
     if (e == ERR_OWNS_THINGS)
-        return refuse_because_user_owns(o);
+        return refuse_user_with_owned_objects(o);
     return e ? e : add_user_state_row(o, &u, "will be deleted in 14 days");
 }
 
@@ -224,7 +224,7 @@ enum err operator_user_erase(struct call *call, struct operator_command *o)
     if (!e)
         e = account_owns_guild_app_or_team(call, u.id, &owns);
     if (!e && owns)
-        return refuse_because_user_owns(o);
+        return refuse_user_with_owned_objects(o);
     if (!e)
         e = account_erase(call, &u);
     return e ? e : add_user_state_row(o, &u, "deleted");

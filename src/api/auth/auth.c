@@ -50,7 +50,7 @@ struct auth {
     struct token_shard shards[AUTH_CACHE_SHARDS];
 };
 
-static bool cached_caller_matches(const struct cache_entry *e, const void *key)
+static bool cached_caller_matches_key(const struct cache_entry *e, const void *key)
 {
     const struct cached_caller *r = (const struct cached_caller *)e, *lookup = key;
 
@@ -61,7 +61,7 @@ static bool cached_caller_matches(const struct cache_entry *e, const void *key)
 static struct cache_kind credentials = {
     .name = "credentials",
     .entries = AUTH_SHARD_ENTRIES, /* per shard; 16,384 in total */
-    .matches = cached_caller_matches,
+    .matches = cached_caller_matches_key,
 };
 
 enum err auth_new(const char *folder, struct store *store, struct auth **ret)
@@ -142,7 +142,8 @@ bool is_valid_chosen_token(struct str text)
 }
 
 /* Derives session id and secret of a chosen token from its text, which contains neither. */
-static void derive_from_chosen_token(struct str text, unsigned char *session, unsigned char *secret)
+static void derive_secrets_from_chosen_token(struct str text, unsigned char *session,
+                                             unsigned char *secret)
 {
     unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
 
@@ -163,7 +164,7 @@ bool parse_credential_token(enum caller_kind kind, struct str token, struct cred
     ret->revocations_seen = UNKNOWN_REVOCATIONS;
     if (is_valid_chosen_token(token)) {
         ret->account = 0;
-        derive_from_chosen_token(token, ret->session, ret->secret);
+        derive_secrets_from_chosen_token(token, ret->session, ret->secret);
         return true;
     }
     return str_base64url_decode(account, digits, sizeof digits, &n) &&
@@ -190,7 +191,7 @@ void auth_set_cache_valid_until(struct auth *a, int64_t until)
 }
 
 /* Returns false if another node may have revoked a token that this node still caches. */
-static bool cache_is_up_to_date(struct auth *a)
+static bool token_cache_is_up_to_date(struct auth *a)
 {
     int64_t until = atomic_load_explicit(&a->fresh_until, memory_order_relaxed);
 
@@ -214,7 +215,7 @@ bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str to
     }
     pthread_mutex_unlock(&s->lock);
     return found && (ret->expires_at == 0 || ret->expires_at > clock_us()) &&
-           cache_is_up_to_date(a);
+           token_cache_is_up_to_date(a);
 }
 
 size_t auth_collect_used_tokens(struct auth *a, unsigned part,
@@ -283,24 +284,24 @@ static uint64_t evict_matching_callers(struct auth *a,
     return atomic_fetch_add(&a->revocations, 1) + 1;
 }
 
-static const struct caller *caller_of_entry(const struct cache_entry *e)
+static const struct caller *caller_of_cache_entry(const struct cache_entry *e)
 {
     return &((const struct cached_caller *)e)->caller;
 }
 
 static bool caller_has_session(const struct cache_entry *e, const void *session)
 {
-    return memcmp(caller_of_entry(e)->session, session, SESSION_BYTES) == 0;
+    return memcmp(caller_of_cache_entry(e)->session, session, SESSION_BYTES) == 0;
 }
 
 static bool caller_has_account(const struct cache_entry *e, const void *id)
 {
-    return caller_of_entry(e)->id == *(const snowflake *)id;
+    return caller_of_cache_entry(e)->id == *(const snowflake *)id;
 }
 
 static bool caller_has_application(const struct cache_entry *e, const void *id)
 {
-    return caller_of_entry(e)->application_id == *(const snowflake *)id;
+    return caller_of_cache_entry(e)->application_id == *(const snowflake *)id;
 }
 
 uint64_t auth_evict_application_tokens(struct auth *a, snowflake application_id)
@@ -389,7 +390,7 @@ static void create_token_secrets(const struct auth *a, const struct token_grant 
     unsigned char bytes[SESSION_BYTES + SECRET_BYTES];
 
     if (g->chosen.p) {
-        derive_from_chosen_token(g->chosen, session, secret);
+        derive_secrets_from_chosen_token(g->chosen, session, secret);
         return;
     }
     if (g->lasting.p)

@@ -27,12 +27,12 @@ struct token_use_writer {
     int64_t now;
 };
 
-static void write_next_step(struct token_use_writer *u);
+static void write_next_token_batch(struct token_use_writer *u);
 
 static const char UPDATE_LAST_USED[] =
     "update tokens set last_used_at = $2 where id = $1 and coalesce(last_used_at, 0) < $2";
 
-static size_t step_end_index(const struct token_use_writer *u)
+static size_t token_batch_end_index(const struct token_use_writer *u)
 {
     return u->next + STEP < u->count ? u->next + STEP : u->count;
 }
@@ -42,7 +42,7 @@ static enum err update_last_used_times(struct call *call)
     const struct token_use_writer *u = call_passed_data(call, "token_use_writer");
     enum err e = OK;
 
-    for (size_t i = u->next; i < step_end_index(u) && !e; i++)
+    for (size_t i = u->next; i < token_batch_end_index(u) && !e; i++)
         e = tx_exec(call->tx, UPDATE_LAST_USED,
                     BIND(v_bytes(str_slice((const char *)u->names[i].session, sizeof u->names[i])),
                          v_int(u->now)),
@@ -51,13 +51,13 @@ static enum err update_last_used_times(struct call *call)
 }
 
 /* Ignores errors: a token whose use could not be written is marked again at its next use. */
-static void on_step_written(struct call *call, enum err e, void *arg)
+static void on_token_batch_written(struct call *call, enum err e, void *arg)
 {
     struct token_use_writer *u = arg;
 
     (void)call, (void)e;
-    u->next = step_end_index(u);
-    write_next_step(u);
+    u->next = token_batch_end_index(u);
+    write_next_token_batch(u);
 }
 
 static int compare_session_ids(const void *a, const void *b)
@@ -67,7 +67,7 @@ static int compare_session_ids(const void *a, const void *b)
 
 /* Collects the used tokens of the next cache shard, sorted, so that nodes that update the same rows
  * do not deadlock. */
-static bool collect_next_shard(struct token_use_writer *u)
+static bool collect_used_tokens_of_shard(struct token_use_writer *u)
 {
     for (; u->part < AUTH_CACHE_SHARDS; u->part++) {
         u->next = 0;
@@ -81,9 +81,9 @@ static bool collect_next_shard(struct token_use_writer *u)
     return false;
 }
 
-static void write_next_step(struct token_use_writer *u)
+static void write_next_token_batch(struct token_use_writer *u)
 {
-    if (api_is_draining(u->api) || (u->next == u->count && !collect_next_shard(u))) {
+    if (api_is_draining(u->api) || (u->next == u->count && !collect_used_tokens_of_shard(u))) {
         u->busy = false;
         return;
     }
@@ -91,7 +91,7 @@ static void write_next_step(struct token_use_writer *u)
                         &(struct internal_call){ .name = "token uses",
                                                  .store = ROUTE_STORE_WRITE,
                                                  .run = update_last_used_times,
-                                                 .done = on_step_written,
+                                                 .done = on_token_batch_written,
                                                  .type = "token_use_writer",
                                                  .data = u,
                                                  .arg = u });
@@ -108,7 +108,7 @@ static void on_hour_passed(struct deadline *d)
     u->part = 0;
     u->next = u->count = 0;
     u->now = clock_us();
-    write_next_step(u);
+    write_next_token_batch(u);
 }
 
 struct token_use_writer *token_use_writer_new(struct api *api)

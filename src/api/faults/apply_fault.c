@@ -15,7 +15,7 @@ struct delayed_fault {
     int64_t until; /* end of the delay (clock_monotonic_ns) */
 };
 
-static void free_fault_wait(uv_handle_t *handle)
+static void free_delayed_fault(uv_handle_t *handle)
 {
     mem_free(handle->data);
 }
@@ -51,7 +51,7 @@ static void on_fault_timer(uv_timer_t *timer)
         return;
     struct injected_fault fault = w->fault;
     struct call_context *run = w->run;
-    uv_close((uv_handle_t *)timer, free_fault_wait);
+    uv_close((uv_handle_t *)timer, free_delayed_fault);
     loop_begin_measured_part("fault");
     apply_fault_effect(run, &fault);
 }

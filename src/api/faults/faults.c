@@ -94,7 +94,7 @@ static struct str strip_api_version(struct str path)
     return parse_api_version(first, &version) ? rest : path;
 }
 
-static bool segment_matches(struct str pattern, struct str segment)
+static bool segment_matches_pattern(struct str pattern, struct str segment)
 {
     if (str_is(pattern, "*") || (pattern.n > 1 && pattern.p[0] == '{'))
         return segment.n > 0;
@@ -110,7 +110,7 @@ bool fault_path_matches(struct str pattern, struct str path)
 
         if (str_is(pattern_segment, "**"))
             return true;
-        if (!segment_matches(pattern_segment, path_segment))
+        if (!segment_matches_pattern(pattern_segment, path_segment))
             return false;
     }
     return pattern.n == path.n || str_is(pattern, "**");

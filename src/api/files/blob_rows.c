@@ -69,7 +69,8 @@ static const char COUNT_BYTES[] =
     "day_bytes = excluded.day_bytes + case when file_owners.day = excluded.day "
     "then file_owners.day_bytes else 0 end, day = excluded.day returning bytes, day_bytes";
 
-static enum err count_upload_quota(struct call *call, snowflake owner_id, int64_t size)
+static enum err count_bytes_against_upload_quota(struct call *call, snowflake owner_id,
+                                                 int64_t size)
 {
     const struct api_options *o = &call->api->options;
     struct rows row;
@@ -115,7 +116,7 @@ enum err insert_call_file_rows(struct call *call)
         e = file_insert_row(call->tx,
                             &(struct new_file){ k->id, owner_id, k->name, k->digest, k->size });
     }
-    return e || !size || !owner_id ? e : count_upload_quota(call, owner_id, size);
+    return e || !size || !owner_id ? e : count_bytes_against_upload_quota(call, owner_id, size);
 }
 
 void reset_attempt_files(struct call *call)

@@ -47,16 +47,16 @@ struct file_removal {
     size_t name_count, name_room, next;
 };
 
-static void start_next_page(struct file_removal *r);
+static void start_next_file_page(struct file_removal *r);
 
 static struct file_removal *file_removal_of_call(const struct call *call)
 {
     return call_passed_data(call, "file_removal");
 }
 
-static void start_transaction(struct file_removal *r, enum route_transaction_kind store,
-                              enum err (*run)(struct call *call),
-                              void (*done)(struct call *call, enum err e, void *arg))
+static void start_removal_transaction(struct file_removal *r, enum route_transaction_kind store,
+                                      enum err (*run)(struct call *call),
+                                      void (*done)(struct call *call, enum err e, void *arg))
 {
     internal_call_start(r->api, r->loop,
                         &(struct internal_call){ .name = "files",
@@ -82,11 +82,11 @@ static void end_pool_work(struct file_removal *r)
 }
 
 /* Ends a page that is finished or has failed. A failed page is retried at the next poll. */
-static void finish_page(struct file_removal *r, bool more)
+static void finish_file_page(struct file_removal *r, bool more)
 {
     r->busy = false;
     if (more || r->again)
-        start_next_page(r);
+        start_next_file_page(r);
 }
 
 static const char MARKED[] =
@@ -158,7 +158,7 @@ static void on_marked_rows_deleted(struct call *call, enum err e, void *arg)
     if (e)
         log_warn("files: cannot delete the rows of deleted files, will retry: %s",
                  error_info(e)->message);
-    finish_page(r, !e && progress && r->count == PAGE);
+    finish_file_page(r, !e && progress && r->count == PAGE);
 }
 
 static void on_marked_blobs_deleted(uv_work_t *w, int status)
@@ -166,9 +166,9 @@ static void on_marked_blobs_deleted(uv_work_t *w, int status)
     struct file_removal *r = w->data;
 
     if (status)
-        finish_page(r, false);
+        finish_file_page(r, false);
     else
-        start_transaction(r, ROUTE_STORE_WRITE, delete_marked_rows, on_marked_rows_deleted);
+        start_removal_transaction(r, ROUTE_STORE_WRITE, delete_marked_rows, on_marked_rows_deleted);
     end_pool_work(r);
 }
 
@@ -178,12 +178,12 @@ static void on_marked_files_read(struct call *call, enum err e, void *arg)
 
     (void)call;
     if (e || r->count == 0)
-        finish_page(r, false);
+        finish_file_page(r, false);
     else
         start_pool_work(r, delete_marked_blobs, on_marked_blobs_deleted);
 }
 
-static void add_unsettled_name(void *arg, const char *name)
+static void add_unsettled_blob_name(void *arg, const char *name)
 {
     struct file_removal *r = arg;
 
@@ -204,16 +204,16 @@ static void list_unsettled_blobs(struct file_removal *r, int64_t older_than_s)
     r->unsettled_arena = arena_new();
     r->names = NULL;
     r->name_count = r->name_room = r->next = 0;
-    blobs_list_uncommitted(r->api->options.store, older_than_s, add_unsettled_name, r);
+    blobs_list_uncommitted(r->api->options.store, older_than_s, add_unsettled_blob_name, r);
 }
 
-static void free_unsettled_names(struct file_removal *r)
+static void free_unsettled_blob_names(struct file_removal *r)
 {
     arena_free(r->unsettled_arena);
     r->unsettled_arena = NULL;
 }
 
-static void fill_page_with_names(struct file_removal *r)
+static void fill_page_with_unsettled_names(struct file_removal *r)
 {
     for (r->count = 0; r->count < PAGE && r->next < r->name_count; r->count++, r->next++) {
         struct file_to_delete *f = &r->page[r->count];
@@ -225,7 +225,7 @@ static void fill_page_with_names(struct file_removal *r)
 
 static const char HAS_ROW[] = "select 1 from files where name = $1";
 
-static enum err read_which_have_rows(struct call *call)
+static enum err read_which_blobs_have_rows(struct call *call)
 {
     struct file_removal *r = file_removal_of_call(call);
     enum err e = OK;
@@ -239,7 +239,7 @@ static enum err read_which_have_rows(struct call *call)
     return e;
 }
 
-static void resolve_unsettled_page(uv_work_t *w)
+static void settle_blobs_of_page(uv_work_t *w)
 {
     struct file_removal *r = w->data;
     struct store *store = r->api->options.store;
@@ -252,26 +252,26 @@ static void resolve_unsettled_page(uv_work_t *w)
     }
 }
 
-static void on_unsettled_page_resolved(uv_work_t *w, int status)
+static void on_blobs_of_page_settled(uv_work_t *w, int status)
 {
     struct file_removal *r = w->data;
 
     (void)status;
-    finish_page(r, true);
+    finish_file_page(r, true);
     end_pool_work(r);
 }
 
-static void on_rows_read(struct call *call, enum err e, void *arg)
+static void on_blob_rows_read(struct call *call, enum err e, void *arg)
 {
     struct file_removal *r = arg;
 
     (void)call;
     if (e) {
-        free_unsettled_names(r);
-        finish_page(r, false);
+        free_unsettled_blob_names(r);
+        finish_file_page(r, false);
         return;
     }
-    start_pool_work(r, resolve_unsettled_page, on_unsettled_page_resolved);
+    start_pool_work(r, settle_blobs_of_page, on_blobs_of_page_settled);
 }
 
 static void list_abandoned_blobs(uv_work_t *w)
@@ -284,11 +284,11 @@ static void on_abandoned_blobs_listed(uv_work_t *w, int status)
     struct file_removal *r = w->data;
 
     (void)status;
-    finish_page(r, true);
+    finish_file_page(r, true);
     end_pool_work(r);
 }
 
-static void start_next_page(struct file_removal *r)
+static void start_next_file_page(struct file_removal *r)
 {
     if (r->busy || !r->timer || api_is_draining(r->api)) {
         r->again = r->busy;
@@ -297,15 +297,16 @@ static void start_next_page(struct file_removal *r)
     r->busy = true;
     r->again = false;
     if (r->unsettled_arena && r->next == r->name_count)
-        free_unsettled_names(r);
+        free_unsettled_blob_names(r);
     if (r->unsettled_arena) {
-        fill_page_with_names(r);
-        start_transaction(r, ROUTE_STORE_READ, read_which_have_rows, on_rows_read);
+        fill_page_with_unsettled_names(r);
+        start_removal_transaction(r, ROUTE_STORE_READ, read_which_blobs_have_rows,
+                                  on_blob_rows_read);
     } else if (r->list_unsettled) {
         r->list_unsettled = false;
         start_pool_work(r, list_abandoned_blobs, on_abandoned_blobs_listed);
     } else {
-        start_transaction(r, ROUTE_STORE_READ, read_marked_files, on_marked_files_read);
+        start_removal_transaction(r, ROUTE_STORE_READ, read_marked_files, on_marked_files_read);
     }
 }
 
@@ -314,7 +315,7 @@ static void on_poll_timer(uv_timer_t *timer)
     struct file_removal *r = timer->data;
 
     r->list_unsettled = true;
-    start_next_page(r);
+    start_next_file_page(r);
 }
 
 static void on_removal_scheduled(struct loop_message *p)
@@ -322,7 +323,7 @@ static void on_removal_scheduled(struct loop_message *p)
     struct file_removal *r = container_of(p, struct file_removal, post);
 
     r->posted = false;
-    start_next_page(r);
+    start_next_file_page(r);
 }
 
 void file_removal_schedule(struct file_removal *r)
@@ -348,7 +349,7 @@ static void start_poll_timer(struct loop *loop, void *arg)
     uv_timer_init(loop_get_uv_loop(loop), r->timer);
     r->timer->data = r;
     uv_timer_start(r->timer, on_poll_timer, POLL_MS, POLL_MS);
-    start_next_page(r);
+    start_next_file_page(r);
 }
 
 void file_removal_start(struct file_removal *r, struct loop *loop)

@@ -130,7 +130,7 @@ struct job_claim {
     bool taken;
 };
 
-static void finish_scheduler_step(struct job_scheduler *jobs);
+static void finish_scheduler_operation(struct job_scheduler *jobs);
 
 static enum err claim_job_row(struct tx *tx, struct job_claim *t)
 {
@@ -187,7 +187,7 @@ static void on_job_postponed(struct call *call, enum err e, void *arg)
 
     if (e)
         log_error("jobs: cannot postpone a job of kind '%s': %s", t->kind, error_info(e)->message);
-    finish_scheduler_step(arg);
+    finish_scheduler_operation(arg);
 }
 
 static void postpone_job(struct job_scheduler *jobs, const struct job_claim *failed,
@@ -208,13 +208,13 @@ static void on_job_claimed(struct call *call, enum err e, void *arg)
         log_warn("jobs: job '%s' with key %llu failed, will retry: %s", t->kind,
                  (unsigned long long)t->job.key, error_info(e)->message);
         postpone_job(jobs, t, RETRY_S);
-        finish_scheduler_step(jobs);
+        finish_scheduler_operation(jobs);
         return;
     }
     atomic_fetch_add(&jobs->taken, t->taken);
     if (t->taken && t->until)
         t->job.kind->start(jobs->api, jobs->loop, &t->job);
-    finish_scheduler_step(jobs);
+    finish_scheduler_operation(jobs);
 }
 
 struct due_jobs_query {
@@ -289,7 +289,7 @@ static void postpone_unknown_job(struct job_scheduler *jobs, const struct job_cl
         postpone_job(jobs, t, UNKNOWN_S);
 }
 
-static void begin_job(struct job_scheduler *jobs, const struct job_claim *due)
+static void claim_due_job(struct job_scheduler *jobs, const struct job_claim *due)
 {
     struct job_claim t = *due;
     const struct job_kind *kind = t.job.kind;
@@ -310,7 +310,7 @@ static void on_due_jobs_read(struct call *call, enum err e, void *arg)
         log_error("jobs: cannot read due jobs, will retry: %s", error_info(e)->message);
     for (size_t i = 0; !e && i < l->count; i++) {
         if (l->due[i].job.kind) {
-            begin_job(jobs, &l->due[i]);
+            claim_due_job(jobs, &l->due[i]);
             begun++;
         } else {
             postpone_unknown_job(jobs, &l->due[i]);
@@ -320,12 +320,12 @@ static void on_due_jobs_read(struct call *call, enum err e, void *arg)
      * share; so query all jobs again. A failed query is repeated. */
     jobs->full = begun == AT_ONCE;
     lower_next_due_time(jobs, e ? clock_us() + SECOND : jobs->full || was_full ? 0 : l->next);
-    finish_scheduler_step(jobs);
+    finish_scheduler_operation(jobs);
 }
 
 /* Chooses the jobs to query: all if a job that this node has scheduled is due, otherwise this
  * node's share. */
-static struct due_jobs_query choose_job_share(const struct job_scheduler *jobs, int64_t now)
+static struct due_jobs_query choose_jobs_to_query(const struct job_scheduler *jobs, int64_t now)
 {
     struct due_jobs_query l = { .living = 1 };
 
@@ -337,7 +337,7 @@ static struct due_jobs_query choose_job_share(const struct job_scheduler *jobs, 
 static void start_due_jobs_read(struct job_scheduler *jobs)
 {
     int64_t now = clock_us();
-    struct due_jobs_query l = choose_job_share(jobs, now);
+    struct due_jobs_query l = choose_jobs_to_query(jobs, now);
 
     jobs->busy++;
     jobs->read_at = now;
@@ -401,7 +401,7 @@ static void on_scheduler_timer(uv_timer_t *timer)
         start_scheduler_timer(jobs);
 }
 
-static void finish_scheduler_step(struct job_scheduler *jobs)
+static void finish_scheduler_operation(struct job_scheduler *jobs)
 {
     if (--jobs->busy == 0)
         start_scheduler_timer(jobs);

@@ -18,7 +18,7 @@ void limits_set_cluster(struct rate_limit_counters *l, const struct rate_limit_c
 }
 
 /* Writes a counter to a message. The caller holds the shard's lock. */
-static void write_counter_message(struct rate_limit_counter *c, struct buf *out)
+static void append_counter_to_message(struct rate_limit_counter *c, struct buf *out)
 {
     int64_t ends = clock_ms() + c->ends_ms - clock_steady_ms(); /* wall clock, for other nodes */
     const uint64_t numbers[] = { c->caller, c->limit, c->major, (uint64_t)ends,
@@ -49,17 +49,17 @@ void limit_counter_write_strict(struct rate_limit_counters *l, struct rate_limit
 {
     buf_init(out, LIMITS_MESSAGE);
     if (l->others.send)
-        write_counter_message(c, out);
+        append_counter_to_message(c, out);
 }
 
-static void write_shard_counters(struct rate_limit_shard *s, struct buf *out)
+static void append_due_counters_of_shard(struct rate_limit_shard *s, struct buf *out)
 {
     pthread_mutex_lock(&s->lock);
     while (s->due && out->n < LIMITS_MESSAGE) {
         struct rate_limit_counter *c = s->due;
 
         s->due = c->next_due;
-        write_counter_message(c, out);
+        append_counter_to_message(c, out);
     }
     pthread_mutex_unlock(&s->lock);
 }
@@ -73,7 +73,7 @@ void limits_publish_counts(struct rate_limit_counters *l,
         return;
     buf_init(&out, 2 * LIMITS_MESSAGE);
     for (int i = 0; i < LIMIT_SHARDS;) {
-        write_shard_counters(&l->shards[i], &out);
+        append_due_counters_of_shard(&l->shards[i], &out);
         bool full = out.n >= LIMITS_MESSAGE;
 
         i += !full;

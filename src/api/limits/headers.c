@@ -4,7 +4,7 @@
 #include "json/write.h"
 
 /* Appends milliseconds as seconds with three decimals. */
-static void append_seconds(struct buf *out, int64_t ms)
+static void append_ms_as_seconds(struct buf *out, int64_t ms)
 {
     buf_add_i64(out, ms / 1000);
     buf_add_char(out, '.');
@@ -29,9 +29,9 @@ static void add_bucket_headers(const struct rate_limit_result *v, const struct r
     add_number_header(out, "X-RateLimit-Limit", v->limit);
     add_number_header(out, "X-RateLimit-Remaining", v->remaining);
     buf_add_lit(out, "X-RateLimit-Reset: ");
-    append_seconds(out, v->reset_at_ms);
+    append_ms_as_seconds(out, v->reset_at_ms);
     buf_add_lit(out, "\r\nX-RateLimit-Reset-After: ");
-    append_seconds(out, v->reset_after_ms);
+    append_ms_as_seconds(out, v->reset_after_ms);
     buf_add_lit(out, "\r\nX-RateLimit-Bucket: ");
     buf_add(out, bucket, 16);
     buf_add_lit(out, "\r\n");

@@ -47,7 +47,7 @@ void durations_free(struct call_durations *d)
 }
 
 /* Adds without an atomic read-modify-write, because only this loop writes the counter. */
-static void add_to_cell(_Atomic uint64_t *cell, uint64_t n)
+static void add_to_counter_cell(_Atomic uint64_t *cell, uint64_t n)
 {
     atomic_store_explicit(cell, atomic_load_explicit(cell, memory_order_relaxed) + n,
                           memory_order_relaxed);
@@ -61,8 +61,8 @@ void durations_record(struct call_durations *d, unsigned loop, unsigned group, i
 
     while (i < DURATION_BOUNDS && us > duration_bounds_us[i])
         i++;
-    add_to_cell(&cell->counts[i], 1);
-    add_to_cell(&cell->us, (uint64_t)us);
+    add_to_counter_cell(&cell->counts[i], 1);
+    add_to_counter_cell(&cell->us, (uint64_t)us);
 }
 
 size_t durations_domain_count(const struct call_durations *d)

@@ -301,7 +301,7 @@ void api_write_metrics(struct api *api, struct buf *out)
         api->options.metrics(api->options.metrics_arg, out);
 }
 
-static bool request_has_token(const struct call *call, struct str token)
+static bool request_has_bearer_token(const struct call *call, struct str token)
 {
     struct str given = call->exchange->request->authorization;
 
@@ -317,7 +317,7 @@ static enum err check_metrics_permission(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
 
-    if (token ? request_has_token(call, str_of(token)) : api_call_is_local(call))
+    if (token ? request_has_bearer_token(call, str_of(token)) : api_call_is_local(call))
         return OK;
     return ERR_UNAUTHORIZED;
 }

@@ -15,7 +15,7 @@ static bool is_text_content_type(struct str type)
 
 /* Returns the text of the request body; for a multipart body only the JSON, without uploaded
  * files. */
-static struct str recorded_request_body(const struct http_exchange *x)
+static struct str request_body_to_record(const struct http_exchange *x)
 {
     const struct multipart_part *part =
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
@@ -111,7 +111,7 @@ void record_call_traffic(const struct call_context *run, int64_t now, int status
         [TRAFFIC_TARGET] = x->request->target,
         [TRAFFIC_PROBLEM] = format_first_form_error(run, &problem),
         [TRAFFIC_ADDRESS] = x->remote,
-        [TRAFFIC_REQUEST] = recorded_request_body(x),
+        [TRAFFIC_REQUEST] = request_body_to_record(x),
         [TRAFFIC_REPLY] = run->response.type.p && !run->refused ? STR("") : reply,
         [TRAFFIC_REQUEST_HEAD] = request_header_lines(x->request),
         [TRAFFIC_REPLY_TYPE] = type,
@@ -149,7 +149,7 @@ static struct str describe_refusal(int status)
 
 /* Returns the request target if the bytes begin like a request line. Other bytes may be a secret or
  * a TLS handshake and are not recorded. */
-static struct str parse_target_of_bytes(struct str bytes)
+static struct str parse_target_if_request_line(struct str bytes)
 {
     struct str line = str_cut(&bytes, '\r');
     size_t n = 0;
@@ -173,7 +173,7 @@ void record_refused_request(void *arg, int status, const struct refused_request 
         .method = (uint8_t)(r->target.p ? r->method : HTTP_OTHER_METHOD),
     };
     struct str texts[TRAFFIC_TEXTS] = {
-        [TRAFFIC_TARGET] = r->target.p ? r->target : parse_target_of_bytes(r->bytes),
+        [TRAFFIC_TARGET] = r->target.p ? r->target : parse_target_if_request_line(r->bytes),
         [TRAFFIC_PROBLEM] = describe_refusal(status),
         [TRAFFIC_ADDRESS] = r->remote,
     };

@@ -23,7 +23,7 @@ static const struct documented_operation documented_operations[] = {
 
 /* Returns true if a requested path matches a path of the table, in which {} matches any non-empty
  * segment. */
-static bool documented_path_matches(const char *path, struct str requested)
+static bool documented_path_matches_request(const char *path, struct str requested)
 {
     struct str own = str_of(path);
 
@@ -64,7 +64,7 @@ bool is_documented_operation(enum http_method method, struct str path)
         return false;
     for (size_t i = 0; i < COUNT_OF(documented_operations); i++)
         if (documented_operations[i].path && documented_operations[i].method == method &&
-            documented_path_matches(documented_operations[i].path + 1, path))
+            documented_path_matches_request(documented_operations[i].path + 1, path))
             return true;
     return false;
 }

@@ -57,7 +57,7 @@ struct openapi_operation {
 };
 
 /* Returns true if an earlier route of the operation has a query field of this name. */
-static bool query_was_written(const struct openapi_operation *o, size_t row, struct str name)
+static bool query_field_was_written(const struct openapi_operation *o, size_t row, struct str name)
 {
     for (size_t i = 0; i < row; i++)
         for (const struct field *f = o->rows[i]->query ? o->rows[i]->query->fields : NULL;
@@ -83,7 +83,7 @@ static void write_parameters(struct json_writer *j, const struct domain *const *
     for (size_t i = 0; i < o->count; i++)
         for (const struct field *f = o->rows[i]->query ? o->rows[i]->query->fields : NULL;
              f && f->name.p; f++)
-            if (!query_was_written(o, i, f->name))
+            if (!query_field_was_written(o, i, f->name))
                 write_query_field(j, f);
     json_end_array(j);
 }
@@ -99,9 +99,9 @@ static const struct type *route_reply_type(const struct route *r)
 }
 
 /* Writes the type that all routes of the operation have, or anyOf with several types. */
-static void write_media_type(struct json_writer *j, const char *media,
-                             const struct openapi_operation *o,
-                             const struct type *(*of)(const struct route *))
+static void write_media_type_schema(struct json_writer *j, const char *media,
+                                    const struct openapi_operation *o,
+                                    const struct type *(*of)(const struct route *))
 {
     const struct type *types[MAX_ROUTES_OF_OPERATION];
     size_t count = 0;
@@ -146,11 +146,11 @@ static void write_request_body(struct json_writer *j, const struct openapi_opera
     json_begin_object(j);
     json_write_name(j, "content");
     json_begin_object(j);
-    write_media_type(j, "application/json", o, route_body_type);
+    write_media_type_schema(j, "application/json", o, route_body_type);
     if (kinds & BODY_FORM)
-        write_media_type(j, "application/x-www-form-urlencoded", o, route_body_type);
+        write_media_type_schema(j, "application/x-www-form-urlencoded", o, route_body_type);
     if (kinds & (BODY_MULTIPART | BODY_PARTS))
-        write_media_type(j, "multipart/form-data", o, route_body_type);
+        write_media_type_schema(j, "multipart/form-data", o, route_body_type);
     json_end_object(j);
     json_end_object(j);
 }
@@ -170,7 +170,7 @@ static void write_responses(struct json_writer *j, const struct openapi_operatio
     if (r->reply) {
         json_write_name(j, "content");
         json_begin_object(j);
-        write_media_type(j, "application/json", o, route_reply_type);
+        write_media_type_schema(j, "application/json", o, route_reply_type);
         json_end_object(j);
     }
     json_end_object(j);
@@ -298,7 +298,7 @@ bool routes_have_same_path(const struct route *a, const struct route *b)
 
 /* Returns true for the first route of a path, which writes the operations of all routes with that
  * path. */
-static bool is_first_of_path(const struct domain *const *domains, const struct route *route)
+static bool is_first_route_of_path(const struct domain *const *domains, const struct route *route)
 {
     for (const struct domain *const *d = domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
@@ -334,7 +334,7 @@ static void write_paths(struct json_writer *j, const struct domain *const *domai
     json_begin_object(j);
     for (const struct domain *const *d = domains; *d; d++)
         for (const struct route *r = (*d)->routes; r && r->path; r++)
-            if (is_first_of_path(domains, r))
+            if (is_first_route_of_path(domains, r))
                 write_path_item(j, domains, r);
     json_end_object(j);
 }

@@ -116,7 +116,7 @@ enum err command_bundle_iterator_begin(struct tx *tx, const struct command_bundl
 }
 
 /* Advances to the command row of this entry. Rows and entries are sorted by id. */
-static bool advance_to_row(struct command_bundle_iterator *w, snowflake id, struct str *ret)
+static bool advance_to_command_row(struct command_bundle_iterator *w, snowflake id, struct str *ret)
 {
     while (!w->at_row || row_id(&w->rows, 0) < id) {
         w->at_row = rows_next(&w->rows);
@@ -139,7 +139,7 @@ bool command_bundle_iterator_next(struct command_bundle_iterator *w,
             w->text += (*ret)->length + 1;
             return true;
         }
-        if (advance_to_row(w, (*ret)->id, ret_text))
+        if (advance_to_command_row(w, (*ret)->id, ret_text))
             return true;
     }
     return false;

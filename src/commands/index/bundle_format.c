@@ -6,7 +6,7 @@ enum { HEADER = 8, ENTRY = 44 };
 /* The last byte is the format version. */
 static const unsigned char magic[4] = { 'G', 'C', 'B', 1 };
 
-static unsigned char *write_number(unsigned char *at, uint64_t v, size_t bytes)
+static unsigned char *write_little_endian_number(unsigned char *at, uint64_t v, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++)
         at[i] = (unsigned char)(v >> 8 * i);
@@ -15,12 +15,12 @@ static unsigned char *write_number(unsigned char *at, uint64_t v, size_t bytes)
 
 static unsigned char *write_entry(unsigned char *at, const struct command_bundle_entry *k)
 {
-    at = write_number(at, k->id, 8);
-    at = write_number(at, k->version, 8);
-    at = write_number(at, k->default_member_permissions, 8);
-    at = write_number(at, k->locales, 8);
-    at = write_number(at, k->length, 4);
-    at = write_number(at, k->size, 4);
+    at = write_little_endian_number(at, k->id, 8);
+    at = write_little_endian_number(at, k->version, 8);
+    at = write_little_endian_number(at, k->default_member_permissions, 8);
+    at = write_little_endian_number(at, k->locales, 8);
+    at = write_little_endian_number(at, k->length, 4);
+    at = write_little_endian_number(at, k->size, 4);
     *at++ = k->type;
     *at++ = k->nsfw;
     *at++ = k->contexts;
@@ -35,7 +35,7 @@ struct str encode_command_bundle_entries(struct arena *arena,
     unsigned char *bytes = arena_alloc_raw(arena, size), *at = bytes + sizeof magic;
 
     memcpy(bytes, magic, sizeof magic);
-    at = write_number(at, count, 4);
+    at = write_little_endian_number(at, count, 4);
     for (size_t i = 0; i < count; i++)
         at = write_entry(at, &entries[i]);
     return str_slice((const char *)bytes, size);
@@ -70,7 +70,7 @@ static struct command_bundle_entry parse_entry(const unsigned char *at)
 
 /* Returns whether a JSON object of this length is at this offset, followed by a comma or the
  * end. */
-static bool has_text_at(struct str texts, size_t at, size_t length)
+static bool has_json_object_at(struct str texts, size_t at, size_t length)
 {
     if (length < 2 || at > texts.n || length > texts.n - at)
         return false;
@@ -79,15 +79,15 @@ static bool has_text_at(struct str texts, size_t at, size_t length)
     return at + length == texts.n || texts.p[at + length] == ',';
 }
 
-static bool texts_match_entries(struct str texts, const struct command_bundle_entry *entries,
-                                size_t count)
+static bool command_texts_match_entries(struct str texts,
+                                        const struct command_bundle_entry *entries, size_t count)
 {
     size_t at = 0;
 
     if (!texts.n)
         return true; /* the texts are in the command rows */
     for (size_t i = 0; i < count; i++) {
-        if (!has_text_at(texts, at, entries[i].length))
+        if (!has_json_object_at(texts, at, entries[i].length))
             return false;
         at += entries[i].length + 1;
     }
@@ -107,7 +107,7 @@ bool decode_command_bundle_entries(struct arena *arena, struct str bytes, struct
     struct command_bundle_entry *entries = arena_alloc_raw(arena, count * sizeof *entries + 1);
     for (size_t i = 0; i < count; i++)
         entries[i] = parse_entry(at + HEADER + i * ENTRY);
-    if (!texts_match_entries(texts, entries, count))
+    if (!command_texts_match_entries(texts, entries, count))
         return false;
     *ret = entries;
     *ret_count = count;

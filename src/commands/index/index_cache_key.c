@@ -17,7 +17,7 @@ static void append_cache_key_text(struct buf *out, struct str s)
     buf_add_str(out, s);
 }
 
-static void append_cache_key_check(struct buf *out, const struct index_request *v)
+static void append_cache_key_request(struct buf *out, const struct index_request *v)
 {
     const struct command_permission_check *q = &v->check;
 
@@ -77,7 +77,7 @@ static void append_cache_key_applications(struct buf *out, const struct list *ap
     }
 }
 
-static void append_cache_key_uses(struct buf *out, const struct list *uses)
+static void append_cache_key_use_counts(struct buf *out, const struct list *uses)
 {
     const struct command_use_count *u = uses->items;
 
@@ -104,9 +104,9 @@ bool compute_index_cache_key(const struct index_request *v, struct result_cache_
 
     buf_init(&out, MOST_VIEW);
     buf_reserve(&out, USUAL_VIEW);
-    append_cache_key_check(&out, v);
+    append_cache_key_request(&out, v);
     append_cache_key_applications(&out, &v->applications);
-    append_cache_key_uses(&out, &v->uses);
+    append_cache_key_use_counts(&out, &v->uses);
     if (v->member)
         append_cache_key_member(&out, v->member);
     if (v->bot)

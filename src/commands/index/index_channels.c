@@ -20,8 +20,8 @@ static const char OPEN_CHANNELS[] =
     "exists (select 1 from thread_members m where m.thread_id = channels.id and m.user_id = $2) "
     "then 1 else 0 end from channels where guild_id = $1 and thread_archived = 0 order by id";
 
-static enum err read_open_channels(struct tx *tx, snowflake guild_id, snowflake user_id,
-                                   struct list *ret)
+static enum err read_unarchived_channels(struct tx *tx, snowflake guild_id, snowflake user_id,
+                                         struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, OPEN_CHANNELS, BIND(v_id(guild_id), v_id(user_id)), &rows);
@@ -86,8 +86,8 @@ static uint64_t command_permissions_in_channel(const struct member_access *s,
 }
 
 /* Computes the class of a channel. Returns false if no command can be used in the channel. */
-static bool channel_class_of(const struct member_access *s, const struct list *channels,
-                             const struct command_channel *c, struct index_channel_class *ret)
+static bool compute_channel_class(const struct member_access *s, const struct list *channels,
+                                  const struct command_channel *c, struct index_channel_class *ret)
 {
     const uint64_t needs = PERMISSION(VIEW_CHANNEL) | PERMISSION(USE_APPLICATION_COMMANDS);
     const struct command_channel *of = c;
@@ -105,7 +105,8 @@ static bool channel_class_of(const struct member_access *s, const struct list *c
     return (permissions & needs) == needs;
 }
 
-static bool class_is_listed(const struct list *classes, const struct index_channel_class *p)
+static bool channel_class_is_in_list(const struct list *classes,
+                                     const struct index_channel_class *p)
 {
     const struct index_channel_class *known = classes->items;
 
@@ -121,17 +122,18 @@ enum err read_index_channel_classes(struct tx *tx, const struct member_access *s
 {
     struct list channels;
     struct index_channel_class p;
-    enum err e = read_open_channels(tx, s->guild_id, s->user_id, &channels);
+    enum err e = read_unarchived_channels(tx, s->guild_id, s->user_id, &channels);
 
     *ret = (struct list){ 0 };
     if (!e)
         e = read_member_overwrites(tx, s, &channels);
     for (size_t i = 0; !e && i < channels.count; i++) {
-        if (!channel_class_of(s, &channels, (const struct command_channel *)channels.items + i, &p))
+        if (!compute_channel_class(s, &channels, (const struct command_channel *)channels.items + i,
+                                   &p))
             continue;
         if (!by_channel)
             p.channel_id = 0;
-        if (!class_is_listed(ret, &p))
+        if (!channel_class_is_in_list(ret, &p))
             *(struct index_channel_class *)list_append(tx_arena(tx), ret, sizeof p) = p;
     }
     return e;

@@ -108,8 +108,8 @@ static const char SET_VERSIONS_OF_PAGE[] = SET_DIRECT_VERSIONS(
 static const char READ_BOT_ID[] = "select bot_id from applications where id = $1";
 
 /* Invalidates one page of channels. *ret_count is their number; w->after becomes the last one. */
-static enum err invalidate_channel_page(struct call *call, struct bot_channel_walk *w,
-                                        int64_t *ret_count)
+static enum err invalidate_indexes_of_channel_page(struct call *call, struct bot_channel_walk *w,
+                                                   int64_t *ret_count)
 {
     snowflake before = w->after;
     struct rows row;
@@ -131,12 +131,12 @@ static enum err invalidate_channel_page(struct call *call, struct bot_channel_wa
                    NULL);
 }
 
-static enum err continue_channel_walk(struct call *call, struct bot_channel_walk *w)
+static enum err continue_channel_invalidation(struct call *call, struct bot_channel_walk *w)
 {
     int64_t count = 0;
 
     for (;;) {
-        enum err e = invalidate_channel_page(call, w, &count);
+        enum err e = invalidate_indexes_of_channel_page(call, w, &count);
 
         if (e)
             return e;
@@ -154,7 +154,7 @@ static enum err continue_channel_walk(struct call *call, struct bot_channel_walk
                    (long long)w->closed, (unsigned long long)w->after));
 }
 
-static enum err run_channel_walk_job(struct call *call, const struct job *job)
+static enum err run_channel_invalidation_job(struct call *call, const struct job *job)
 {
     struct str rest = job->data;
     struct bot_channel_walk w;
@@ -164,14 +164,14 @@ static enum err run_channel_walk_job(struct call *call, const struct job *job)
         !snowflake_parse(str_cut(&rest, ' '), &w.bot_id) ||
         !str_to_i64(str_cut(&rest, ' '), &w.closed) || !snowflake_parse(rest, &w.after))
         return OK;
-    return continue_channel_walk(call, &w);
+    return continue_channel_invalidation(call, &w);
 }
 
 const struct job_kind command_index_invalidation_job = {
     .name = "command-indexes",
     .doc =
         "Invalidates command indexes of a bot's direct channels after it joined or left a guild.",
-    .run = run_channel_walk_job,
+    .run = run_channel_invalidation_job,
 };
 
 enum err invalidate_indexes_of_guild_app(struct call *call, const struct guild_app *a)
@@ -184,7 +184,7 @@ enum err invalidate_indexes_of_guild_app(struct call *call, const struct guild_a
     if (e || !found || row_is_null(&row, 0))
         return e;
     w.bot_id = row_id(&row, 0);
-    return continue_channel_walk(call, &w);
+    return continue_channel_invalidation(call, &w);
 }
 
 /* --- deletion of an application ------------------------------------------------------- */

@@ -40,7 +40,7 @@ enum err read_index_member(struct tx *tx, const struct member_access *s, bool ad
 }
 
 /* Returns the index of the first row of a target by binary search (rows are sorted by target). */
-static size_t find_first_row(const struct list *targets, snowflake target_id)
+static size_t find_first_row_of_target(const struct list *targets, snowflake target_id)
 {
     const snowflake *all = targets->items;
     size_t low = 0, high = targets->count;
@@ -60,7 +60,7 @@ struct list index_permission_rows(const struct index_member *r, snowflake target
 {
     const snowflake *targets = r->targets.items;
     struct command_permission *rows = r->rows.items;
-    size_t first = find_first_row(&r->targets, target_id), end = first;
+    size_t first = find_first_row_of_target(&r->targets, target_id), end = first;
 
     while (end < r->targets.count && targets[end] == target_id)
         end++;

@@ -104,8 +104,8 @@ static bool application_is_in_index(const struct index_request *v, snowflake app
 
 /* Returns whether the caller may use the command, by evaluate_command_permission as for an
  * invocation. */
-static bool command_is_listed(const struct index_request *v, const struct command_bundle *b,
-                              const struct command_bundle_entry *k)
+static bool caller_may_use_command(const struct index_request *v, const struct command_bundle *b,
+                                   const struct command_bundle_entry *k)
 {
     struct command_permission_check q = v->check;
 
@@ -141,7 +141,7 @@ static enum err write_bundle_commands(struct index_request *v, const struct comm
     walk.rows.lent = true; /* a text is copied before the next row */
     while (!e && command_bundle_iterator_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
-        if (command_is_listed(v, b, s.entry))
+        if (caller_may_use_command(v, b, s.entry))
             e = write_index_command_json(v, &s);
     }
     end = command_bundle_iterator_end(&walk);
@@ -247,7 +247,7 @@ static enum err write_index_json(struct index_request *v)
 
 /* Replies from the cache if possible, because many users request the same index, and users request
  * it again. */
-static enum err reply_index(struct index_request *v)
+static enum err reply_with_index(struct index_request *v)
 {
     enum err e = read_index_data(v);
 
@@ -284,7 +284,7 @@ enum err get_guild_command_index(struct call *call)
     if (e)
         return e;
     command_check_set_member(&v.check, call->target.member_access);
-    return reply_index(&v);
+    return reply_with_index(&v);
 }
 
 enum {
@@ -304,7 +304,7 @@ enum err get_user_command_index(struct call *call)
     enum err e = read_requesting_user(&v);
 
     v.check.nsfw_allowed = !e && user_is_adult(&v.user);
-    return e ? e : reply_index(&v);
+    return e ? e : reply_with_index(&v);
 }
 
 static const char AUTHORIZED[] =
@@ -330,7 +330,7 @@ enum err get_application_command_index(struct call *call)
     if (!e)
         e = read_requesting_user(&v);
     v.check.nsfw_allowed = !e && user_is_adult(&v.user);
-    return e ? e : reply_index(&v);
+    return e ? e : reply_with_index(&v);
 }
 
 /* --- private channels ----------------------------------------------------------------- */
@@ -358,7 +358,7 @@ static enum err find_application_of_dm_bot(struct call *call, snowflake *ret)
 
 /* Replies with the commands in the DM channel with a bot: those with the context BOT_DM if the app
  * is installed for the user. */
-static enum err reply_bot_dm_index(struct call *call)
+static enum err reply_with_bot_dm_index(struct call *call)
 {
     struct index_request v = {
         .call = call,
@@ -384,7 +384,7 @@ static enum err reply_bot_dm_index(struct call *call)
         e = read_requesting_user(&v);
     if (!e && v.key && user_is_adult(&v.user))
         e = read_age_restricted_commands_enabled(call->tx, call->caller->id, &v.check.nsfw_allowed);
-    return e ? e : reply_index(&v);
+    return e ? e : reply_with_index(&v);
 }
 
 /* GET /channels/{channel.id}/application-command-index */
@@ -401,7 +401,7 @@ enum err get_channel_command_index(struct call *call)
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
     if (c->type == CHANNEL_DM)
-        return reply_bot_dm_index(call);
+        return reply_with_bot_dm_index(call);
     enum err e = read_requesting_user(&v);
-    return e ? e : reply_index(&v);
+    return e ? e : reply_with_index(&v);
 }

@@ -67,7 +67,7 @@ static struct index_application index_application_from_row(const struct rows *r)
     return a;
 }
 
-static struct sql applications_query(enum command_index_kind kind)
+static struct sql applications_query_of_index_kind(enum command_index_kind kind)
 {
     return kind == INDEX_GUILD ? SQL(applications_of_guild) : applications_sql[kind];
 }
@@ -76,7 +76,7 @@ enum err read_index_applications(struct tx *tx, enum command_index_kind kind, sn
                                  struct list *ret)
 {
     struct rows rows;
-    enum err e = tx_query(tx, applications_query(kind), BIND(v_id(key)), &rows);
+    enum err e = tx_query(tx, applications_query_of_index_kind(kind), BIND(v_id(key)), &rows);
 
     *ret = (struct list){ 0 };
     if (e)

@@ -26,8 +26,8 @@ enum err read_command_permissions(struct tx *tx, snowflake guild_id, snowflake t
 
 /* Reads whether age-restricted commands are allowed: in a guild by the channel (or the thread's
  * parent), in a DM with the app by the user's settings. */
-static enum err read_age_restriction(struct tx *tx, const struct command_invoker *invoker,
-                                     const struct channel *parent, bool *ret)
+static enum err read_age_restricted_is_allowed(struct tx *tx, const struct command_invoker *invoker,
+                                               const struct channel *parent, bool *ret)
 {
     *ret = false;
     if (!user_is_adult(invoker->user))
@@ -78,8 +78,8 @@ static enum err read_installed_types(struct tx *tx, const struct command_invoker
     return e;
 }
 
-static enum err read_rows_of_command(struct tx *tx, const struct command *k,
-                                     struct command_permission_check *q)
+static enum err read_permission_rows_of_command(struct tx *tx, const struct command *k,
+                                                struct command_permission_check *q)
 {
     enum err e = read_command_permissions(tx, q->guild_id, k->id, &q->of_command);
 
@@ -103,9 +103,9 @@ enum err check_command_permission(struct tx *tx, const struct command *k,
     }
     q.channel_id = parent.id;
     if (!e && q.nsfw)
-        e = read_age_restriction(tx, invoker, &parent, &q.nsfw_allowed);
+        e = read_age_restricted_is_allowed(tx, invoker, &parent, &q.nsfw_allowed);
     if (!e && q.guild_id)
-        e = read_rows_of_command(tx, k, &q);
+        e = read_permission_rows_of_command(tx, k, &q);
     if (e)
         return e;
     *ret = evaluate_command_permission(&q);

@@ -7,8 +7,8 @@
 
 enum permission_row_result { ROW_ABSENT, ROW_ALLOWS, ROW_DENIES };
 
-static enum permission_row_result find_row_result(const struct list *rows, snowflake id,
-                                                  enum command_permission_type type)
+static enum permission_row_result find_permission_row_result(const struct list *rows, snowflake id,
+                                                             enum command_permission_type type)
 {
     const struct command_permission *p = rows->items;
 
@@ -27,8 +27,8 @@ static bool user_has_role(const struct command_permission_check *q, snowflake id
 }
 
 /* Combines the permission rows of the user's roles. If one role allows, the result is allowed. */
-static enum permission_row_result role_rows_result(const struct list *rows,
-                                                   const struct command_permission_check *q)
+static enum permission_row_result evaluate_role_rows(const struct list *rows,
+                                                     const struct command_permission_check *q)
 {
     const struct command_permission *p = rows->items;
     enum permission_row_result result = ROW_ABSENT;
@@ -40,23 +40,25 @@ static enum permission_row_result role_rows_result(const struct list *rows,
     return result;
 }
 
-static enum permission_row_result channel_rows_result(const struct list *rows,
-                                                      const struct command_permission_check *q)
+static enum permission_row_result evaluate_channel_rows(const struct list *rows,
+                                                        const struct command_permission_check *q)
 {
     enum permission_row_result result =
-        find_row_result(rows, q->channel_id, COMMAND_PERMISSION_CHANNEL);
+        find_permission_row_result(rows, q->channel_id, COMMAND_PERMISSION_CHANNEL);
 
-    return result ? result : find_row_result(rows, q->guild_id - 1, COMMAND_PERMISSION_CHANNEL);
+    return result ? result
+                  : find_permission_row_result(rows, q->guild_id - 1, COMMAND_PERMISSION_CHANNEL);
 }
 
-static enum permission_row_result user_rows_result(const struct list *rows,
-                                                   const struct command_permission_check *q)
+static enum permission_row_result evaluate_user_rows(const struct list *rows,
+                                                     const struct command_permission_check *q)
 {
-    enum permission_row_result result = find_row_result(rows, q->user_id, COMMAND_PERMISSION_USER);
+    enum permission_row_result result =
+        find_permission_row_result(rows, q->user_id, COMMAND_PERMISSION_USER);
 
     if (!result)
-        result = role_rows_result(rows, q);
-    return result ? result : find_row_result(rows, q->guild_id, COMMAND_PERMISSION_ROLE);
+        result = evaluate_role_rows(rows, q);
+    return result ? result : find_permission_row_result(rows, q->guild_id, COMMAND_PERMISSION_ROLE);
 }
 
 /* --- installation and context --------------------------------------------------------- */
@@ -73,7 +75,7 @@ unsigned command_install_types(const struct command_permission_check *q)
     return install_types;
 }
 
-static bool is_available_here(const struct command_permission_check *q)
+static bool command_is_available_here(const struct command_permission_check *q)
 {
     return command_install_types(q) && (!q->entry_point || q->launchable);
 }
@@ -93,7 +95,7 @@ static bool has_channel_access(const struct command_permission_check *q)
 
 /* --- user, roles, defaults ------------------------------------------------------------ */
 
-static bool default_permissions_allow(const struct command_permission_check *q)
+static bool default_permissions_allow_user(const struct command_permission_check *q)
 {
     const struct opt_id *needs = &q->default_member_permissions;
 
@@ -109,19 +111,19 @@ enum command_permission_result evaluate_command_user_permission(
 {
     if (q->administrator)
         return COMMAND_ALLOWED;
-    enum permission_row_result result = user_rows_result(&q->of_command, q);
+    enum permission_row_result result = evaluate_user_rows(&q->of_command, q);
     if (result == ROW_ALLOWS)
         return COMMAND_ALLOWED;
     if (!result)
-        result = user_rows_result(&q->of_application, q);
+        result = evaluate_user_rows(&q->of_application, q);
     if (result == ROW_DENIES)
         return COMMAND_USER_DENIED;
-    return default_permissions_allow(q) ? COMMAND_ALLOWED : COMMAND_DEFAULT_DENIED;
+    return default_permissions_allow_user(q) ? COMMAND_ALLOWED : COMMAND_DEFAULT_DENIED;
 }
 
 enum command_permission_result evaluate_command_permission(const struct command_permission_check *q)
 {
-    if (!is_available_here(q))
+    if (!command_is_available_here(q))
         return COMMAND_NOT_HERE;
     if (q->nsfw && !q->nsfw_allowed)
         return COMMAND_NOT_OF_AGE;
@@ -131,9 +133,9 @@ enum command_permission_result evaluate_command_permission(const struct command_
         return COMMAND_NO_ACCESS;
     if (q->administrator)
         return COMMAND_ALLOWED;
-    enum permission_row_result result = channel_rows_result(&q->of_command, q);
+    enum permission_row_result result = evaluate_channel_rows(&q->of_command, q);
     if (!result)
-        result = channel_rows_result(&q->of_application, q);
+        result = evaluate_channel_rows(&q->of_application, q);
     return result == ROW_DENIES ? COMMAND_CHANNEL_DENIED : evaluate_command_user_permission(q);
 }
 

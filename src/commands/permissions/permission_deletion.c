@@ -37,8 +37,8 @@ static const char NEXT_GUILDS[] = "select guild_id from command_permissions wher
 
 /* Reads the guilds of the next permission rows without duplicates. `room` limits the number of
  * rows, but at least one guild is read. */
-static enum err read_next_guilds(struct call *call, const struct permission_deletion *d,
-                                 int64_t room, struct list *ret)
+static enum err read_guilds_of_next_rows(struct call *call, const struct permission_deletion *d,
+                                         int64_t room, struct list *ret)
 {
     struct rows rows;
     snowflake last = 0;
@@ -58,14 +58,14 @@ static enum err read_next_guilds(struct call *call, const struct permission_dele
 }
 
 /* Deletes the next rows; *ret_left is true if rows remain. */
-static enum err delete_permissions_step(struct call *call, const struct permission_deletion *d,
-                                        int64_t *room, bool *ret_left)
+static enum err run_permission_deletion_step(struct call *call, const struct permission_deletion *d,
+                                             int64_t *room, bool *ret_left)
 {
     struct list guilds;
     enum err e = OK;
 
     do {
-        e = read_next_guilds(call, d, *room, &guilds);
+        e = read_guilds_of_next_rows(call, d, *room, &guilds);
         for (size_t i = 0; i < guilds.count && !e && *room > 0; i++)
             e = delete_permissions_in_guild(call, d, ((const snowflake *)guilds.items)[i], room);
     } while (!e && guilds.count && *room > 0);
@@ -81,7 +81,7 @@ static const char ROUNDS[] =
 
 /* Reads a round number that is greater than that of any permission row, or 0 if there are no
  * rows. */
-static enum err read_next_round(struct tx *tx, snowflake target_id, int64_t *ret)
+static enum err read_next_deletion_round(struct tx *tx, snowflake target_id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -102,7 +102,7 @@ static const char UPSERT_PENDING_DELETION[] =
     "else permission_drops.told end";
 static const char DELETE_PENDING_DELETION[] = "delete from permission_drops where target_id = $1";
 
-static enum err schedule_next_step(struct call *call, const struct permission_deletion *d)
+static enum err schedule_next_deletion_step(struct call *call, const struct permission_deletion *d)
 {
     return job_schedule(call, &permission_deletion_job, d->target_id, clock_us(), STR(""));
 }
@@ -112,18 +112,18 @@ enum err delete_command_permissions(struct call *call, const struct command_row 
 {
     struct permission_deletion d = { k->id, k->application_id, .emit_events = emit_events };
     bool left;
-    enum err e = read_next_round(call->tx, k->id, &d.round);
+    enum err e = read_next_deletion_round(call->tx, k->id, &d.round);
 
     if (e || !d.round)
         return e;
-    e = delete_permissions_step(call, &d, room, &left);
+    e = run_permission_deletion_step(call, &d, room, &left);
     if (e || !left)
         return e;
     e = tx_exec(
         call->tx, UPSERT_PENDING_DELETION,
         BIND(v_id(d.target_id), v_id(d.application_id), v_int(d.round), v_int(d.emit_events)),
         NULL);
-    return e ? e : schedule_next_step(call, &d);
+    return e ? e : schedule_next_deletion_step(call, &d);
 }
 
 static const char READ_PENDING_DELETION[] =
@@ -141,10 +141,10 @@ static enum err run_permission_deletion_job(struct call *call, const struct job 
         return e;
     struct permission_deletion d = { job->key, row_id(&row, 0), row_int(&row, 1),
                                      row_bool(&row, 2) };
-    e = delete_permissions_step(call, &d, &room, &left);
+    e = run_permission_deletion_step(call, &d, &room, &left);
     if (e)
         return e;
-    return left ? schedule_next_step(call, &d)
+    return left ? schedule_next_deletion_step(call, &d)
                 : tx_exec(call->tx, DELETE_PENDING_DELETION, BIND(v_id(d.target_id)), NULL);
 }
 

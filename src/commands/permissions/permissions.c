@@ -102,8 +102,8 @@ enum err get_command_permissions(struct call *call)
 
 /* --- who may change a row ------------------------------------------------------------- */
 
-static const struct command_permission *find_row_of_entity(const struct list *rows,
-                                                           const struct command_permission *p)
+static const struct command_permission *find_permission_row_of_entity(
+    const struct list *rows, const struct command_permission *p)
 {
     const struct command_permission *all = rows->items;
 
@@ -115,7 +115,7 @@ static const struct command_permission *find_row_of_entity(const struct list *ro
 
 static bool permission_is_changed(const struct list *others, const struct command_permission *p)
 {
-    const struct command_permission *other = find_row_of_entity(others, p);
+    const struct command_permission *other = find_permission_row_of_entity(others, p);
 
     return !other || other->permission != p->permission;
 }
@@ -157,8 +157,8 @@ static enum err check_can_change_channel(struct call *call, snowflake id, bool *
 
 /* Sets *ret if the caller may change a row for this role, member or channel. Returns ERR_UNKNOWN_…
  * if it does not exist. */
-static enum err check_can_change_row(struct call *call, const struct command_permission *p,
-                                     bool *ret)
+static enum err check_can_change_permission_row(struct call *call,
+                                                const struct command_permission *p, bool *ret)
 {
     snowflake guild_id = call->target.guild->id;
 
@@ -204,18 +204,19 @@ static void add_audit_change(struct permission_replacement *x, const struct comm
     struct audit_change *c = list_append(arena, &x->changes, sizeof *c);
 
     c->key = str_printf(arena, "%llu", (unsigned long long)p->id);
-    c->old_value = encode_permission(arena, find_row_of_entity(&x->before, p));
-    c->new_value = encode_permission(arena, find_row_of_entity(&x->after, p));
+    c->old_value = encode_permission(arena, find_permission_row_of_entity(&x->before, p));
+    c->new_value = encode_permission(arena, find_permission_row_of_entity(&x->after, p));
 }
 
 /* Checks a permission row that is new or changed. */
-static enum err check_new_row(struct permission_replacement *x, const struct command_permission *p,
-                              const struct json_path *at)
+static enum err check_changed_permission_row(struct permission_replacement *x,
+                                             const struct command_permission *p,
+                                             const struct json_path *at)
 {
     bool may;
 
-    x->added += !find_row_of_entity(&x->before, p);
-    enum err e = check_can_change_row(x->call, p, &may);
+    x->added += !find_permission_row_of_entity(&x->before, p);
+    enum err e = check_can_change_permission_row(x->call, p, &may);
     if (is_unknown_entity_error(e)) {
         form_add_error(&x->call->form, at, FORM_ROW_TARGET);
         return OK;
@@ -225,11 +226,11 @@ static enum err check_new_row(struct permission_replacement *x, const struct com
     return e;
 }
 
-static enum err check_removed_row(struct permission_replacement *x,
-                                  const struct command_permission *p)
+static enum err check_removed_permission_row(struct permission_replacement *x,
+                                             const struct command_permission *p)
 {
     bool may;
-    enum err e = check_can_change_row(x->call, p, &may);
+    enum err e = check_can_change_permission_row(x->call, p, &may);
 
     x->forbidden |= !e && !may;
     add_audit_change(x, p);
@@ -245,14 +246,14 @@ static enum err compare_permission_rows(struct permission_replacement *x)
     for (size_t i = 0; i < x->after.count && !e; i++) {
         struct json_path at = json_path_index(&all, i);
 
-        if (find_row_of_entity(&x->after, &after[i]) != &after[i])
+        if (find_permission_row_of_entity(&x->after, &after[i]) != &after[i])
             form_add_error(&x->call->form, &at, FORM_ROW_TWICE);
         else if (permission_is_changed(&x->before, &after[i]))
-            e = check_new_row(x, &after[i], &at);
+            e = check_changed_permission_row(x, &after[i], &at);
     }
     for (size_t i = 0; i < x->before.count && !e; i++)
-        if (!find_row_of_entity(&x->after, &before[i]))
-            e = check_removed_row(x, &before[i]);
+        if (!find_permission_row_of_entity(&x->after, &before[i]))
+            e = check_removed_permission_row(x, &before[i]);
     if (x->added > MOST_NEW_ROWS)
         form_add_error(&x->call->form, &all, FORM_ROW_LIMIT);
     if (!e && x->forbidden)

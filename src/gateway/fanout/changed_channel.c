@@ -16,7 +16,8 @@ struct changed_channel {
         *before; /* former overwrites; NULL if the channel was not in the view */
 };
 
-static bool overwrites_differ(const struct channel_overwrites *p, const struct event_routing *f)
+static bool channel_overwrites_changed(const struct channel_overwrites *p,
+                                       const struct event_routing *f)
 {
     return p->count != f->count || (p->count && memcmp(p->overwrites, event_routing_overwrites(f),
                                                        p->count * sizeof *p->overwrites) != 0);
@@ -28,7 +29,7 @@ struct changed_channel *changed_channel_begin(const struct event_delivery *d)
         return NULL;
     const struct channel_overwrites *old =
         map_get(&d->topic->view->channels, d->routing->channel.id);
-    if (old && !overwrites_differ(old, d->routing))
+    if (old && !channel_overwrites_changed(old, d->routing))
         return NULL;
     struct changed_channel *c = mem_new(sizeof *c);
     if (old) {

@@ -84,8 +84,8 @@ static bool subscription_roles_differ(const struct topic_subscription *seat,
             memcmp(seat->roles, event_routing_ids(f), f->count * sizeof *seat->roles) != 0);
 }
 
-static const struct old_roles *find_old_roles(const struct visibility_changes *s,
-                                              const struct topic_subscription *seat)
+static const struct old_roles *find_old_roles_of_session(const struct visibility_changes *s,
+                                                         const struct topic_subscription *seat)
 {
     for (uint32_t i = 0; i < s->role_sets; i++)
         if (s->roles[i].session == seat->session->number)
@@ -119,9 +119,9 @@ static bool session_needs_visibility(const struct session *s)
     return !s->bot || s->options.intents & INTENT(GUILDS);
 }
 
-static bool visibility_change_concerns(const struct visibility_changes *s,
-                                       const struct event_delivery *d,
-                                       const struct topic_subscription *seat)
+static bool visibility_change_affects_session(const struct visibility_changes *s,
+                                              const struct event_delivery *d,
+                                              const struct topic_subscription *seat)
 {
     snowflake id = seat->session->caller.id;
 
@@ -135,7 +135,7 @@ static bool visibility_change_concerns(const struct visibility_changes *s,
     case EVENT_GUILD_ROLE_DELETE:
         return subscription_has_role(seat, s->role_id);
     case EVENT_GUILD_MEMBER_UPDATE:
-        return id == event_routing_user_id(d->routing) && find_old_roles(s, seat);
+        return id == event_routing_user_id(d->routing) && find_old_roles_of_session(s, seat);
     default:
         return id == s->owner_id || id == d->routing->guild.owner_id;
     }
@@ -249,28 +249,28 @@ struct permission_input member_access_without_timeout(const struct topic_subscri
     return who;
 }
 
-static uint64_t role_permissions_before(const struct visibility_changes *s,
-                                        const struct guild_view *v, snowflake id)
+static uint64_t role_permissions_before_event(const struct visibility_changes *s,
+                                              const struct guild_view *v, snowflake id)
 {
     return id == s->role_id ? s->permissions : guild_view_role_permissions(v, id);
 }
 
-static struct permission_input member_access_before(const struct visibility_changes *s,
-                                                    const struct topic_subscription *seat)
+static struct permission_input member_access_before_event(const struct visibility_changes *s,
+                                                          const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
-    const struct old_roles *old = find_old_roles(s, seat);
+    const struct old_roles *old = find_old_roles_of_session(s, seat);
     struct permission_input who = {
         .guild_id = v->guild_id,
         .user_id = seat->session->caller.id,
         .owner = s->owner_id == seat->session->caller.id,
-        .base = role_permissions_before(s, v, v->guild_id),
+        .base = role_permissions_before_event(s, v, v->guild_id),
         .roles = old ? old->ids : seat->roles,
         .role_count = old ? old->count : seat->role_count,
     };
 
     for (size_t i = 0; i < who.role_count; i++)
-        who.base |= role_permissions_before(s, v, who.roles[i]);
+        who.base |= role_permissions_before_event(s, v, who.roles[i]);
     return who;
 }
 
@@ -291,7 +291,7 @@ static bool channel_visibility_changes(const struct permissions_change *c,
     return member_can_view_channel(&c->before, p->rule) != *ret_shown;
 }
 
-static uint32_t channel_check_ticks(const struct visibility_channel *p)
+static uint32_t compute_channel_check_cost(const struct visibility_channel *p)
 {
     return 1 + p->rule->count / OVERWRITES_PER_TICK;
 }
@@ -359,7 +359,7 @@ static void begin_channel_payloads_read(struct visibility_changes *s,
          i < s->channel_count && wanted < CHANNELS_PER_READ && ticks < FIND_CHANNELS_TICKS; i++) {
         struct visibility_channel *p = &s->channels[i];
 
-        ticks += channel_check_ticks(p);
+        ticks += compute_channel_check_cost(p);
         if (!p->known && channel_visibility_changes(c, p, &shown))
             wanted += p->wanted = true;
     }
@@ -374,7 +374,8 @@ bool channel_type_has_threads(int64_t type)
     return type == CHANNEL_TEXT || type == CHANNEL_ANNOUNCEMENT || channel_has_posts(type);
 }
 
-static void record_gained_channel(struct visibility_changes *s, const struct visibility_channel *p)
+static void record_channel_now_visible(struct visibility_changes *s,
+                                       const struct visibility_channel *p)
 {
     if (s->gained_count == s->gained_cap) {
         s->gained_cap = s->gained_cap ? s->gained_cap * 2 : 16;
@@ -384,7 +385,7 @@ static void record_gained_channel(struct visibility_changes *s, const struct vis
     s->gained_threads |= channel_type_has_threads(p->rule->type);
 }
 
-static void send_gained_threads(struct visibility_changes *s, struct session *to)
+static void send_threads_of_gained_channels(struct visibility_changes *s, struct session *to)
 {
     if (s->gained_threads)
         send_thread_list_sync_begin(to, s->guild_id, s->gained, s->gained_count);
@@ -392,8 +393,9 @@ static void send_gained_threads(struct visibility_changes *s, struct session *to
     s->gained_threads = false;
 }
 
-static void send_channel_change(const struct visibility_changes *s, struct visibility_channel *p,
-                                struct session *to, bool shown)
+static void send_channel_create_or_delete(const struct visibility_changes *s,
+                                          struct visibility_channel *p, struct session *to,
+                                          bool shown)
 {
     if (!p->events[1])
         return;
@@ -404,8 +406,9 @@ static void send_channel_change(const struct visibility_changes *s, struct visib
     session_deliver_event(to, p->events[shown], 0);
 }
 
-static bool send_channel_changes(struct visibility_changes *s, const struct permissions_change *c,
-                                 struct topic_subscription *seat)
+static bool send_channel_creates_and_deletes(struct visibility_changes *s,
+                                             const struct permissions_change *c,
+                                             struct topic_subscription *seat)
 {
     struct gateway_loop *h = seat->session->gateway_loop;
     bool shown;
@@ -413,13 +416,13 @@ static bool send_channel_changes(struct visibility_changes *s, const struct perm
     for (; s->at < s->channel_count; s->at++) {
         struct visibility_channel *p = &s->channels[s->at];
 
-        if (loop_budget_consume_ticks(h, channel_check_ticks(p)))
+        if (loop_budget_consume_ticks(h, compute_channel_check_cost(p)))
             return false;
         if (!channel_visibility_changes(c, p, &shown))
             continue;
         if (seat->session->bot) {
             if (shown)
-                record_gained_channel(s, p);
+                record_channel_now_visible(s, p);
             continue;
         }
         if (s->failed) {
@@ -431,9 +434,9 @@ static bool send_channel_changes(struct visibility_changes *s, const struct perm
             begin_channel_payloads_read(s, c, h);
             return false;
         }
-        send_channel_change(s, p, seat->session, shown);
+        send_channel_create_or_delete(s, p, seat->session, shown);
         if (shown)
-            record_gained_channel(s, p);
+            record_channel_now_visible(s, p);
     }
     return true;
 }
@@ -448,7 +451,7 @@ bool visibility_changes_send(struct visibility_changes *s, const struct event_de
                              struct topic_subscription *seat)
 {
     if (!visibility_changes_is_sending(s, seat)) {
-        if (!visibility_change_concerns(s, d, seat))
+        if (!visibility_change_affects_session(s, d, seat))
             return true;
         if (!s->channels)
             collect_guild_channels(s, seat->topic->view);
@@ -460,11 +463,11 @@ bool visibility_changes_send(struct visibility_changes *s, const struct event_de
             subscription_remove_role(seat, s->role_id);
         }
     }
-    struct permissions_change c = { member_access_before(s, seat),
+    struct permissions_change c = { member_access_before_event(s, seat),
                                     member_access_without_timeout(seat) };
-    if (!send_channel_changes(s, &c, seat))
+    if (!send_channel_creates_and_deletes(s, &c, seat))
         return false;
-    send_gained_threads(s, seat->session);
+    send_threads_of_gained_channels(s, seat->session);
     s->session = 0;
     return true;
 }

@@ -19,7 +19,7 @@ struct event_delivery event_delivery_new(struct gateway_loop *h, struct gateway_
 
 /* Returns the event's intents for guilds, or those for direct messages, depending on the
  * audience. */
-static unsigned applicable_intents(const struct event_delivery *d)
+static unsigned intents_for_event_audience(const struct event_delivery *d)
 {
     unsigned all = d->info->intents, private = all & INTENTS_PRIVATE_CHANNELS;
 
@@ -47,7 +47,8 @@ static bool event_is_about_account(const struct event_delivery *d, const struct 
 
 /* Returns whether the session wants an event with EVENT_CONCERNED. It is announced twice: to the
  * guild, for sessions with the intent GUILD_MEMBERS, and to each account concerned, for others. */
-static bool session_wants_concerned_event(const struct event_delivery *d, const struct session *s)
+static bool session_wants_event_about_account(const struct event_delivery *d,
+                                              const struct session *s)
 {
     bool all = !s->bot || s->options.intents & INTENT(GUILD_MEMBERS);
 
@@ -56,10 +57,10 @@ static bool session_wants_concerned_event(const struct event_delivery *d, const 
 
 static bool session_wants_event(const struct event_delivery *d, const struct session *s)
 {
-    unsigned intents = applicable_intents(d);
+    unsigned intents = intents_for_event_audience(d);
 
     if (d->info->flags & EVENT_CONCERNED)
-        return session_wants_concerned_event(d, s);
+        return session_wants_event_about_account(d, s);
     if (s->bot && d->info->flags & EVENT_TO_USERS)
         return false;
     if (!d->info->intents || intents & s->options.intents || (!intents && !s->bot))
@@ -158,7 +159,7 @@ static void dispatch_visible_message(const struct event_delivery *d, struct sess
     gateway_event_unref(n);
 }
 
-static void dispatch_in_visible_form(const struct event_delivery *d, struct session *s)
+static void dispatch_with_visible_content(const struct event_delivery *d, struct session *s)
 {
     const struct message_content_reader reader = {
         .id = s->caller.id,
@@ -218,6 +219,6 @@ void deliver_event_to_subscription(const struct event_delivery *d, struct topic_
         !subscription_can_view_event(d, seat))
         return;
     d->gateway_loop->at_once = d->write_at_once;
-    dispatch_in_visible_form(d, s);
+    dispatch_with_visible_content(d, s);
     d->gateway_loop->at_once = false;
 }

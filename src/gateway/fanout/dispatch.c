@@ -72,7 +72,7 @@ static void update_member_roles(const struct event_delivery *d)
     }
 }
 
-static void update_guild_view(const struct event_delivery *d, struct guild_view *v)
+static void apply_event_to_guild_view(const struct event_delivery *d, struct guild_view *v)
 {
     const struct event_routing *f = d->routing;
 
@@ -112,7 +112,8 @@ static void update_guild_view(const struct event_delivery *d, struct guild_view 
 
 /* Applies the event to a subscription after its delivery. May free the subscription and, with the
  * topic's last subscription, the topic. */
-static void update_subscription(const struct event_delivery *d, struct topic_subscription *seat)
+static void apply_event_to_subscription(const struct event_delivery *d,
+                                        struct topic_subscription *seat)
 {
     if (d->event->type == EVENT_GUILD_ROLE_DELETE)
         subscription_remove_role(seat, d->routing->role.id);
@@ -152,19 +153,19 @@ static bool deliver_to_subscription(struct event_delivery *d, struct topic_subsc
     return !d->visibility || visibility_changes_send(d->visibility, d, seat);
 }
 
-static void finish_subscription(struct event_delivery *d, struct topic_subscription *seat,
-                                bool known)
+static void finish_delivery_to_subscription(struct event_delivery *d,
+                                            struct topic_subscription *seat, bool known)
 {
     d->topic->delivered_count++;
     if (d->topic->kind == AUDIENCE_GUILD)
-        update_subscription(d, seat);
+        apply_event_to_subscription(d, seat);
     else if (d->topic->kind == AUDIENCE_USER && !known)
         update_session_guilds(d, seat->session);
 }
 
 /* Returns the budget ticks per session. GUILD_CREATE makes each session read the store, and a long
  * payload is copied for each session, so both cost more. */
-static uint32_t delivery_ticks(const struct event_delivery *d)
+static uint32_t delivery_cost_per_session(const struct event_delivery *d)
 {
     uint32_t bytes = (uint32_t)(gateway_event_payload(d->event).n / PAYLOAD_BYTES_PER_TICK);
 
@@ -173,7 +174,7 @@ static uint32_t delivery_ticks(const struct event_delivery *d)
 
 static bool deliver_to_subscriptions(struct event_delivery *d)
 {
-    uint32_t ticks = delivery_ticks(d);
+    uint32_t ticks = delivery_cost_per_session(d);
 
     while (d->topic && d->topic->delivered_count < d->topic->count) {
         struct topic *t = d->topic;
@@ -184,14 +185,14 @@ static bool deliver_to_subscriptions(struct event_delivery *d)
         bool known = snapshot_included_event(d, seat);
         if (!known && !deliver_to_subscription(d, seat))
             return false;
-        finish_subscription(d, seat, known);
+        finish_delivery_to_subscription(d, seat, known);
         if (loop_budget_consume_ticks(d->gateway_loop, ticks))
             return false;
     }
     return true;
 }
 
-static void delivery_end(struct event_delivery *d)
+static void event_delivery_end(struct event_delivery *d)
 {
     struct topic *t = d->topic;
 
@@ -215,7 +216,7 @@ static void deliver_to_single_session(const struct event_delivery *d)
 }
 
 /* Returns the loop's struct event_delivery, which is reused for every event. */
-static struct event_delivery *loop_delivery(struct gateway_loop *h)
+static struct event_delivery *get_event_delivery_of_loop(struct gateway_loop *h)
 {
     if (!h->queue.delivery) {
         h->queue.delivery = mem_new(sizeof *h->queue.delivery);
@@ -226,7 +227,7 @@ static struct event_delivery *loop_delivery(struct gateway_loop *h)
 
 void dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
 {
-    struct event_delivery *d = loop_delivery(h);
+    struct event_delivery *d = get_event_delivery_of_loop(h);
 
     *d = event_delivery_new(h, n);
     if (n->to.kind == AUDIENCE_SESSION) {
@@ -241,7 +242,7 @@ void dispatch_begin(struct gateway_loop *h, struct gateway_event *n)
         d->visibility = visibility_changes_begin(d);
         d->changed = changed_channel_begin(d);
     }
-    update_guild_view(d, t->view);
+    apply_event_to_guild_view(d, t->view);
     d->write_at_once =
         t->count > MANY_RECIPIENTS && !h->queue.first && !replication_delays_output(h);
 }
@@ -262,7 +263,7 @@ void dispatch_abort(struct gateway_loop *h)
 
     if (!d || !d->event)
         return;
-    delivery_end(d);
+    event_delivery_end(d);
     d->event = NULL;
     d->topic = NULL;
     d->visibility = NULL;

@@ -27,7 +27,7 @@ static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
 
 /* Numbers and posts the events with the lock held, so that every loop sees the same order. Numbers
  * begin after `before` or after the last number given, whichever is larger. */
-static void number_and_post_batch(struct gateway *g, struct event_batch *b, uint64_t before)
+static void assign_numbers_and_post_batch(struct gateway *g, struct event_batch *b, uint64_t before)
 {
     pthread_mutex_lock(&g->publishing);
     if (b->count && before > g->published)
@@ -47,7 +47,7 @@ void publish_event_to_loops(struct gateway *g, struct gateway_event *n)
     struct event_batch *b = event_batch_new(g->gateway_loop_count, 1);
 
     event_batch_add(b, n);
-    number_and_post_batch(g, b, 0);
+    assign_numbers_and_post_batch(g, b, 0);
 }
 
 /* Events of a private channel are sent to each recipient's account: sessions do not subscribe to
@@ -67,7 +67,7 @@ void for_each_announced_event(const struct emitted_event *list,
 }
 
 /* Returns an upper bound of the number of events that for_each_announced_event creates. */
-static size_t max_event_count(const struct emitted_event *list)
+static size_t upper_bound_of_event_count(const struct emitted_event *list)
 {
     size_t count = 0;
 
@@ -88,10 +88,11 @@ void gateway_publish_at_log_position(struct gateway *g, int64_t position,
 {
     if (!list)
         return;
-    struct event_batch *b = event_batch_new(g->gateway_loop_count, max_event_count(list));
+    struct event_batch *b =
+        event_batch_new(g->gateway_loop_count, upper_bound_of_event_count(list));
 
     for_each_announced_event(list, append_event_to_batch, b);
-    number_and_post_batch(g, b, (uint64_t)position << EVENT_NUMBER_BITS);
+    assign_numbers_and_post_batch(g, b, (uint64_t)position << EVENT_NUMBER_BITS);
 }
 
 void gateway_publish(struct gateway *g, const struct emitted_event *list)

@@ -69,7 +69,7 @@ static enum err read_thread_members(struct session_store_read *load, struct tx *
     return OK;
 }
 
-static bool thread_task_step(struct session_task *e)
+static bool thread_task_begin_read(struct session_task *e)
 {
     struct thread_task *t = container_of(e, struct thread_task, task);
 
@@ -81,7 +81,7 @@ static bool thread_task_step(struct session_task *e)
     return true;
 }
 
-static void thread_task_stepped(struct session_task *e, enum err error)
+static void thread_task_deliver_payload(struct session_task *e, enum err error)
 {
     struct thread_task *t = container_of(e, struct thread_task, task);
 
@@ -100,8 +100,8 @@ static struct thread_task *thread_task_new(const struct session *s, snowflake gu
 {
     struct thread_task *t = mem_new(sizeof *t + count * sizeof *t->channels);
 
-    t->task.step = thread_task_step;
-    t->task.stepped = thread_task_stepped;
+    t->task.step = thread_task_begin_read;
+    t->task.stepped = thread_task_deliver_payload;
     t->task.free = thread_task_free;
     t->guild_id = guild_id;
     t->user_id = s->caller.id;

@@ -24,7 +24,7 @@ static void visible_channels_append(struct visible_channels *c, struct visible_c
     c->items[c->count++] = item;
 }
 
-static int compare_ids(const void *a, const void *b)
+static int compare_channel_ids(const void *a, const void *b)
 {
     snowflake x = ((const struct visible_channel *)a)->id,
               y = ((const struct visible_channel *)b)->id;
@@ -46,7 +46,7 @@ void visible_channels_add(struct visible_channels *c, const struct topic_subscri
             visible_channels_append(c, (struct visible_channel){
                                            .guild_id = v->guild_id, .id = p->id, .type = p->type });
     if (c->count > from)
-        qsort(c->items + from, c->count - from, sizeof *c->items, compare_ids);
+        qsort(c->items + from, c->count - from, sizeof *c->items, compare_channel_ids);
 }
 
 /* Returns the first channel of a guild; sets *ret_count to the number of its channels. */
@@ -63,8 +63,8 @@ static const struct visible_channel *find_guild_channels(const struct visible_ch
     return c->items + from;
 }
 
-static void append_channel_change(struct visible_channels *ret, const struct visible_channel *item,
-                                  bool shown)
+static void append_gained_or_lost_channel(struct visible_channels *ret,
+                                          const struct visible_channel *item, bool shown)
 {
     struct visible_channel change = *item;
 
@@ -82,9 +82,9 @@ void visible_channels_compare(const struct visible_channels *before,
     visible_channels_add(&now, seat);
     while (i < count || k < now.count) {
         if (k == now.count || (i < count && old[i].id < now.items[k].id))
-            append_channel_change(ret, &old[i++], false);
+            append_gained_or_lost_channel(ret, &old[i++], false);
         else if (i == count || now.items[k].id < old[i].id)
-            append_channel_change(ret, &now.items[k++], true);
+            append_gained_or_lost_channel(ret, &now.items[k++], true);
         else
             i++, k++;
     }

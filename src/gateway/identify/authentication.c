@@ -51,7 +51,7 @@ static enum err find_credential(struct authentication *g, struct tx *tx)
     return e;
 }
 
-static enum err read_authentication(struct session_store_read *l, struct tx *tx)
+static enum err read_credential_and_guilds(struct session_store_read *l, struct tx *tx)
 {
     struct authentication *g = container_of(l, struct authentication, store_read);
     const struct gateway_source *source = l->gateway_loop->gateway->options.source;
@@ -71,7 +71,7 @@ static enum err read_authentication(struct session_store_read *l, struct tx *tx)
     return e;
 }
 
-static void on_authentication_read(struct session_store_read *l, enum err e)
+static void on_credential_and_guilds_read(struct session_store_read *l, enum err e)
 {
     struct authentication *g = container_of(l, struct authentication, store_read);
 
@@ -91,8 +91,8 @@ static void on_authentication_read(struct session_store_read *l, enum err e)
 
 void authentication_begin(struct authentication *g)
 {
-    g->store_read.run = read_authentication;
-    g->store_read.done = on_authentication_read;
+    g->store_read.run = read_credential_and_guilds;
+    g->store_read.done = on_credential_and_guilds_read;
     store_read_begin_now(g->socket->gateway_loop, &g->store_read);
 }
 

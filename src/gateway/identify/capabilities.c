@@ -33,13 +33,13 @@ bool ready_has_user_list(const struct ready_writer *s)
 }
 
 /* Returns whether READY_SUPPLEMENTAL follows READY. */
-static bool has_ready_supplemental(const struct ready_writer *s)
+static bool ready_supplemental_follows_ready(const struct ready_writer *s)
 {
     return ready_has_user_list(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;
 }
 
-static void write_user_reference(struct ready_writer *s, const struct user *u,
-                                 struct json_writer *out)
+static void write_user_id_and_collect_user(struct ready_writer *s, const struct user *u,
+                                           struct json_writer *out)
 {
     if (!map_put(&s->known, u->id, s))
         schema_encode_object(&s->lists[READY_LIST_USERS], &partial_user_schema, u);
@@ -60,12 +60,12 @@ static void write_object_with_user_id(struct ready_writer *s, const struct schem
     json_begin_object(out);
     schema_encode_fields(out, schema, object, field_is_not_user, NULL);
     json_write_name(out, "user_id");
-    write_user_reference(s, user, out);
+    write_user_id_and_collect_user(s, user, out);
     json_end_object(out);
 }
 
-static void write_encoded_user_reference(struct ready_writer *s, const struct encoded_member *p,
-                                         struct json_writer *out)
+static void write_member_and_collect_user(struct ready_writer *s, const struct encoded_member *p,
+                                          struct json_writer *out)
 {
     if (!map_put(&s->known, p->id, s))
         json_write_raw(&s->lists[READY_LIST_USERS], p->user);
@@ -82,7 +82,7 @@ void write_ready_relationships_json(struct ready_writer *s,
     }
     json_begin_array(out);
     for (size_t i = 0; i < relationships->count; i++)
-        write_encoded_user_reference(s, &relationships->each[i], out);
+        write_member_and_collect_user(s, &relationships->each[i], out);
     json_end_array(out);
 }
 
@@ -106,12 +106,12 @@ void write_ready_private_channel_json(struct ready_writer *s, const struct chann
     json_write_name(out, "recipient_ids");
     json_begin_array(out);
     for (size_t i = 0; i < c->recipients.value.count; i++)
-        write_user_reference(s, &others[i], out);
+        write_user_id_and_collect_user(s, &others[i], out);
     json_end_array(out);
     json_end_object(out);
 }
 
-static bool name_is_in_list(struct str name, const char *const *names)
+static bool field_name_is_in_list(struct str name, const char *const *names)
 {
     for (; *names; names++)
         if (str_is(name, *names))
@@ -120,7 +120,7 @@ static bool name_is_in_list(struct str name, const char *const *names)
 }
 
 /* Returns whether a guild field is written outside "properties". */
-static bool field_is_outside_properties(struct str name)
+static bool guild_field_is_not_a_property(struct str name)
 {
     static const char *const names[] = {
         "id",
@@ -144,7 +144,7 @@ static bool field_is_outside_properties(struct str name)
         NULL,
     };
 
-    return name_is_in_list(name, names);
+    return field_name_is_in_list(name, names);
 }
 
 /* The fields of a guild that are written. */
@@ -163,16 +163,16 @@ static bool field_is_written_in_guild(const void *arg, struct str name)
         return false;
     if (!s)
         return true;
-    if ((ready_has_user_list(s) && name_is_in_list(name, people)) ||
-        (has_ready_supplemental(s) && str_is(name, "voice_states")))
+    if ((ready_has_user_list(s) && field_name_is_in_list(name, people)) ||
+        (ready_supplemental_follows_ready(s) && str_is(name, "voice_states")))
         return false;
-    return !(s->capabilities & CAPABILITY_PROPERTIES) || field_is_outside_properties(name);
+    return !(s->capabilities & CAPABILITY_PROPERTIES) || guild_field_is_not_a_property(name);
 }
 
-static bool field_is_in_properties(const void *arg, struct str name)
+static bool is_guild_property_field(const void *arg, struct str name)
 {
     (void)arg;
-    return str_is(name, "id") || !field_is_outside_properties(name);
+    return str_is(name, "id") || !guild_field_is_not_a_property(name);
 }
 
 static void write_guild_properties_json(const struct gateway_guild *g, struct json_writer *out)
@@ -184,7 +184,7 @@ static void write_guild_properties_json(const struct gateway_guild *g, struct js
         json_write_id(out, g->guild.id);
         json_write_raw_members(out, g->encoded->properties);
     } else {
-        schema_encode_fields(out, &gateway_guild_schema, g, field_is_in_properties, NULL);
+        schema_encode_fields(out, &gateway_guild_schema, g, is_guild_property_field, NULL);
     }
     json_end_object(out);
     json_write_name(out, "data_mode");
@@ -203,9 +203,9 @@ static void merge_guild_members(struct ready_writer *s, const struct list *membe
     json_begin_array(now);
     json_begin_array(later);
     for (size_t i = 0; i < members->count; i++)
-        write_object_with_user_id(s, &member_schema, &m[i], m[i].user,
-                                  has_ready_supplemental(s) && m[i].user_id != s->own ? later
-                                                                                      : now);
+        write_object_with_user_id(
+            s, &member_schema, &m[i], m[i].user,
+            ready_supplemental_follows_ready(s) && m[i].user_id != s->own ? later : now);
     json_end_array(now);
     json_end_array(later);
 }
@@ -218,15 +218,15 @@ static void merge_encoded_members(struct ready_writer *s, const struct encoded_m
     json_begin_array(now);
     json_begin_array(later);
     for (size_t i = 0; i < people->count; i++)
-        write_encoded_user_reference(
+        write_member_and_collect_user(
             s, &people->each[i],
-            has_ready_supplemental(s) && people->each[i].id != s->own ? later : now);
+            ready_supplemental_follows_ready(s) && people->each[i].id != s->own ? later : now);
     json_end_array(now);
     json_end_array(later);
 }
 
-static void append_supplemental_guild(struct ready_writer *s, snowflake id,
-                                      const struct list *voice_states)
+static void append_ready_supplemental_guild(struct ready_writer *s, snowflake id,
+                                            const struct list *voice_states)
 {
     struct json_writer *out = &s->lists[READY_LIST_GUILDS];
 
@@ -249,7 +249,7 @@ static void merge_guild_into_ready(struct ready_writer *s, const struct gateway_
     else
         merge_guild_members(s, &g->members);
     json_write_raw(&s->lists[READY_LIST_PRESENCES], g->presences);
-    append_supplemental_guild(s, g->guild.id, &g->voice_states);
+    append_ready_supplemental_guild(s, g->guild.id, &g->voice_states);
 }
 
 /* Writes the fields of a guild; copies fields that are already encoded. */
@@ -291,7 +291,7 @@ void write_ready_guild_json(struct ready_writer *s, const struct gateway_guild *
     merge_guild_into_ready(s, g);
 }
 
-static bool field_depends_on_viewer(struct str name)
+static bool guild_field_depends_on_viewer(struct str name)
 {
     for (const struct field *f = guild_per_recipient_schema.fields; f->name.p; f++)
         if (str_eq(f->name, name))
@@ -302,17 +302,17 @@ static bool field_depends_on_viewer(struct str name)
 static bool field_is_shared_outside_properties(const void *arg, struct str name)
 {
     (void)arg;
-    return !field_depends_on_viewer(name) && field_is_outside_properties(name);
+    return !guild_field_depends_on_viewer(name) && guild_field_is_not_a_property(name);
 }
 
 static bool field_is_shared_property(const void *arg, struct str name)
 {
     (void)arg;
-    return !field_depends_on_viewer(name) && !field_is_outside_properties(name);
+    return !guild_field_depends_on_viewer(name) && !guild_field_is_not_a_property(name);
 }
 
-static struct str encode_guild_fields(struct arena *arena, const struct gateway_guild *g,
-                                      bool (*shows)(const void *arg, struct str name))
+static struct str encode_selected_guild_fields(struct arena *arena, const struct gateway_guild *g,
+                                               bool (*shows)(const void *arg, struct str name))
 {
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
@@ -330,8 +330,9 @@ const struct encoded_guild *encode_shared_guild(struct arena *arena, const struc
     const struct channel *c = channels->items;
     struct encoded_guild *w = arena_alloc(arena, sizeof *w);
 
-    w->top_level_fields = encode_guild_fields(arena, &whole, field_is_shared_outside_properties);
-    w->properties = encode_guild_fields(arena, &whole, field_is_shared_property);
+    w->top_level_fields =
+        encode_selected_guild_fields(arena, &whole, field_is_shared_outside_properties);
+    w->properties = encode_selected_guild_fields(arena, &whole, field_is_shared_property);
     w->channels = arena_array(arena, struct str, channels->count + 1);
     for (size_t i = 0; i < channels->count; i++) {
         struct buf out;
@@ -395,8 +396,8 @@ bool ready_writer_is_full(const struct ready_writer *s)
     return full;
 }
 
-static void write_collected_list_json(struct ready_writer *s, enum ready_list list,
-                                      const char *name, struct json_writer *out)
+static void write_ready_list_json(struct ready_writer *s, enum ready_list list, const char *name,
+                                  struct json_writer *out)
 {
     json_end_array(&s->lists[list]);
     json_write_key(out, str_of(name));
@@ -407,8 +408,8 @@ static void write_ready_supplemental_lists(struct ready_writer *s, struct json_w
 {
     static const char *const none[] = { "lazy_private_channels", "disclose", "game_invites" };
 
-    write_collected_list_json(s, READY_LIST_GUILDS, "guilds", out);
-    write_collected_list_json(s, READY_LIST_LATER_MEMBERS, "merged_members", out);
+    write_ready_list_json(s, READY_LIST_GUILDS, "guilds", out);
+    write_ready_list_json(s, READY_LIST_LATER_MEMBERS, "merged_members", out);
     for (size_t i = 0; i < COUNT_OF(none); i++) {
         json_write_key(out, str_of(none[i]));
         json_write_raw(out, STR("[]"));
@@ -422,7 +423,7 @@ static void write_merged_presences_json(struct ready_writer *s, struct gateway *
     json_begin_object(out);
     json_write_name(out, "friends");
     gateway_write_presences_json(g, 0, friends, true, out);
-    write_collected_list_json(s, READY_LIST_PRESENCES, "guilds", out);
+    write_ready_list_json(s, READY_LIST_PRESENCES, "guilds", out);
     json_end_object(out);
 }
 
@@ -434,9 +435,9 @@ void ready_writer_end(struct ready_writer *s, struct gateway *g, const struct li
         gateway_write_presences_json(g, 0, friends, false, ready);
         return;
     }
-    write_collected_list_json(s, READY_LIST_USERS, "users", ready);
-    write_collected_list_json(s, READY_LIST_MEMBERS, "merged_members", ready);
-    if (!has_ready_supplemental(s)) {
+    write_ready_list_json(s, READY_LIST_USERS, "users", ready);
+    write_ready_list_json(s, READY_LIST_MEMBERS, "merged_members", ready);
+    if (!ready_supplemental_follows_ready(s)) {
         write_merged_presences_json(s, g, friends, ready);
         return;
     }

@@ -168,14 +168,14 @@ static bool session_receives_guild_events(bool bot, uint32_t intents)
     return intents & INTENT(GUILDS) || (!bot && !intents);
 }
 
-static void guild_sending_release_event(struct guild_sending_task *a)
+static void release_guild_create_event(struct guild_sending_task *a)
 {
     gateway_event_unref(a->event);
     a->event = NULL;
 }
 
 /* Creates GUILD_CREATE. Returns false if the payload is too large. */
-static bool guild_sending_create_event(struct guild_sending_task *a, const struct buf *guild)
+static bool build_guild_create_event(struct guild_sending_task *a, const struct buf *guild)
 {
     struct buf out;
 
@@ -196,18 +196,18 @@ static enum err read_next_guild(struct session_store_read *l, struct tx *tx)
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
 
-    guild_sending_release_event(a);
+    release_guild_create_event(a);
     if (!session_receives_guild_events(a->viewer.bot, a->viewer.intents))
         return read_guild_setup(l->gateway_loop, tx, &a->viewer, NULL, &a->setup);
     buf_init(&out, MAX_PAYLOAD);
     enum err e = read_guild_setup(l->gateway_loop, tx, &a->viewer, &j, &a->setup);
-    if (!e && !a->setup.is_gone && !guild_sending_create_event(a, &out))
+    if (!e && !a->setup.is_gone && !build_guild_create_event(a, &out))
         e = ERR_ENTITY_TOO_LARGE;
     buf_clear(&out);
     return e;
 }
 
-static bool guild_sending_step(struct session_task *e)
+static bool begin_reading_next_guild(struct session_task *e)
 {
     struct guild_sending_task *a = container_of(e, struct guild_sending_task, task);
 
@@ -219,7 +219,7 @@ static bool guild_sending_step(struct session_task *e)
     return true;
 }
 
-static void guild_sending_stepped(struct session_task *e, enum err error)
+static void on_next_guild_read(struct session_task *e, enum err error)
 {
     struct guild_sending_task *a = container_of(e, struct guild_sending_task, task);
     struct session *s = e->session;
@@ -243,7 +243,7 @@ static void guild_sending_stepped(struct session_task *e, enum err error)
     subscription_set_snapshot(seat, s->gateway_loop->reads.seen);
     if (a->event)
         session_deliver_event(s, a->event, 0);
-    guild_sending_release_event(a);
+    release_guild_create_event(a);
     presence_announce_to_guild(s, a->setup.guild_id);
     const struct gateway_hooks *hooks = &s->gateway_loop->gateway->options.hooks;
     if (s->bot && hooks->entered) {
@@ -257,7 +257,7 @@ static void guild_sending_free(struct session_task *e)
 {
     struct guild_sending_task *a = container_of(e, struct guild_sending_task, task);
 
-    guild_sending_release_event(a);
+    release_guild_create_event(a);
     mem_free(a);
 }
 
@@ -265,8 +265,8 @@ void send_guild_creates_begin(struct session *s, const struct list *guilds)
 {
     struct guild_sending_task *a = mem_new(sizeof *a + guilds->count * sizeof *a->guilds);
 
-    a->task.step = guild_sending_step;
-    a->task.stepped = guild_sending_stepped;
+    a->task.step = begin_reading_next_guild;
+    a->task.stepped = on_next_guild_read;
     a->task.free = guild_sending_free;
     a->viewer = gateway_viewer_from_session(s);
     a->session = s->number;

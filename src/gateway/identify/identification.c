@@ -38,7 +38,7 @@ static bool parse_shard(struct str raw, struct arena *arena, int64_t shard[2])
            shard[0] < shard[1];
 }
 
-static bool json_value_is_given(struct str raw)
+static bool is_present_and_not_null(struct str raw)
 {
     return raw.p && !str_is(raw, "null");
 }
@@ -67,9 +67,9 @@ static void store_client_name(struct identification *i, const struct client_prop
 void parse_identification(struct identification *i, struct arena *arena,
                           const struct identify_message *d)
 {
-    i->has_shard = json_value_is_given(d->shard);
+    i->has_shard = is_present_and_not_null(d->shard);
     i->bad_shard = i->has_shard && !parse_shard(d->shard, arena, i->shard);
-    i->has_intents = json_value_is_given(d->intents);
+    i->has_intents = is_present_and_not_null(d->intents);
     i->bad_intents = i->has_intents && (!json_parse_int_text(d->intents, &i->intents) ||
                                         i->intents < 0 || i->intents >> INTENT_BITS);
     i->compress = d->compress.given == GIVEN && d->compress.value;

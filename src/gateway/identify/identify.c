@@ -71,7 +71,7 @@ static void on_session_start_written(struct session_store_read *l, enum err e)
 }
 
 /* Stores the session start in the background; the session does not wait for it. */
-static void store_session_start(struct gateway_loop *h, snowflake bot_id)
+static void begin_session_start_write(struct gateway_loop *h, snowflake bot_id)
 {
     struct session_start_write *n = mem_new(sizeof *n);
 
@@ -116,7 +116,7 @@ static void on_identify_authenticated(struct authentication *g)
         return;
     }
     if (starts && i->session->bot) {
-        store_session_start(h, g->caller.id);
+        begin_session_start_write(h, g->caller.id);
         directory_publish_session_start(h->gateway, g->caller.id, i->session->options.shard_id);
     }
     i->viewer = gateway_viewer_from_session(i->session);

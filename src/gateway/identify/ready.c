@@ -83,7 +83,7 @@ static void write_login_ids_json(const struct session *s, struct json_writer *j)
 }
 
 /* Writes the fields of READY that need no store read. */
-static void write_fields_known_to_loop(struct identification *i)
+static void write_ready_fields_without_store(struct identification *i)
 {
     struct json_writer j = json_writer_to_buf(&i->own_fields);
 
@@ -116,7 +116,7 @@ static void write_bot_guilds_json(const struct identification *i, struct json_wr
 }
 
 /* Removes the guilds of other shards from the list. */
-static void retain_guilds_of_shard(const struct session *s, struct list *guilds)
+static void remove_guilds_of_other_shards(const struct session *s, struct list *guilds)
 {
     snowflake *ids = guilds->items;
     size_t n = 0;
@@ -251,7 +251,7 @@ static enum err read_ready_data(struct session_store_read *l, struct tx *tx)
         e = source->calls(tx, v.user_id, &i->calls);
     if (e)
         return e;
-    retain_guilds_of_shard(i->session, &i->guilds);
+    remove_guilds_of_other_shards(i->session, &i->guilds);
     return create_ready_events(i, tx, v);
 }
 
@@ -271,7 +271,7 @@ static void subscribe_ready_session(struct identification *i)
 }
 
 /* Connects the session to running calls of its private channels, as if it had sent op 13. */
-static void connect_running_calls(const struct identification *i)
+static void connect_session_to_running_calls(const struct identification *i)
 {
     const struct gateway_hooks *hooks = &i->session->gateway_loop->gateway->options.hooks;
     struct gateway_caller who = gateway_caller_from_session(i->session);
@@ -354,7 +354,7 @@ static void on_ready_read(struct session_store_read *l, enum err e)
     session_deliver_event(s, i->ready, 0);
     if (i->more)
         session_deliver_event(s, i->more, 0);
-    connect_running_calls(i);
+    connect_session_to_running_calls(i);
     if (s->bot && i->guilds.count)
         send_guild_creates_begin(s, &i->guilds);
     else if (i->late_guilds.count)
@@ -375,7 +375,7 @@ static void on_ready_read(struct session_store_read *l, enum err e)
 void send_ready_begin(struct identification *i, struct gateway_loop *h)
 {
     prepare_guild_setups(i, h);
-    write_fields_known_to_loop(i);
+    write_ready_fields_without_store(i);
     i->store_read.run = read_ready_data;
     i->store_read.done = on_ready_read;
     i->store_read.in_background = i->guild_setup_count > MANY_GUILDS_FOR_LOOP;

@@ -136,7 +136,7 @@ static void session_mark_revoked(struct session *s)
     pthread_mutex_unlock(&s->gateway_loop->gateway->lock);
 }
 
-static void refuse_authentications_from(const struct address_revocation *r)
+static void revoke_authentications_from_network(const struct address_revocation *r)
 {
     struct link *list = &r->gateway_loop->authentications;
 
@@ -149,7 +149,7 @@ static void refuse_authentications_from(const struct address_revocation *r)
 }
 
 /* Continues the revocation in the next loop iteration, unless the gateway is stopping. */
-static void repost_address_revocation(struct address_revocation *r)
+static void continue_revocation_next_iteration(struct address_revocation *r)
 {
     struct gateway *g = r->gateway_loop->gateway;
 
@@ -183,9 +183,9 @@ static void on_address_revocation_posted(struct loop_message *post)
         session_end(s);
         ended++;
     }
-    refuse_authentications_from(r);
+    revoke_authentications_from_network(r);
     if (ended == SESSIONS_ENDED_PER_ITERATION)
-        repost_address_revocation(r);
+        continue_revocation_next_iteration(r);
     else
         mem_free(r);
 }

@@ -50,8 +50,8 @@ static int compare_overwrite_texts(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-static size_t format_view_overwrites(const struct overwrite *o, size_t count,
-                                     char (*ret)[OVERWRITE_TEXT_BYTES])
+static size_t format_view_channel_overwrites(const struct overwrite *o, size_t count,
+                                             char (*ret)[OVERWRITE_TEXT_BYTES])
 {
     const uint64_t view = PERMISSION(VIEW_CHANNEL);
     size_t n = 0;
@@ -64,7 +64,7 @@ static size_t format_view_overwrites(const struct overwrite *o, size_t count,
     return n;
 }
 
-static bool overwrites_deny_view(const struct overwrite *o, size_t count)
+static bool overwrites_deny_view_channel(const struct overwrite *o, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (o[i].deny & ~o[i].allow & PERMISSION(VIEW_CHANNEL))
@@ -78,13 +78,13 @@ void compute_member_list_id(bool everybody, const struct overwrite *overwrites, 
     char(*texts)[OVERWRITE_TEXT_BYTES];
     struct buf joined;
 
-    if (everybody && !overwrites_deny_view(overwrites, count)) {
+    if (everybody && !overwrites_deny_view_channel(overwrites, count)) {
         snprintf(ret, LIST_ID_MAX, "everyone");
         return;
     }
     texts = mem_new((count + 1) * sizeof *texts);
     buf_init(&joined, (count + 1) * sizeof *texts);
-    size_t n = format_view_overwrites(overwrites, count, texts);
+    size_t n = format_view_channel_overwrites(overwrites, count, texts);
     for (size_t i = 0; i < n; i++) {
         if (i)
             buf_add_lit(&joined, ",");

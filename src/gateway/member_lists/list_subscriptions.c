@@ -25,12 +25,12 @@ struct timed_step {
     unsigned done;
 };
 
-static struct timed_step timed_step_begin(void)
+static struct timed_step time_slice_begin(void)
 {
     return (struct timed_step){ .until = clock_monotonic_ns() + STEP_NS };
 }
 
-static bool timed_step_is_over(struct timed_step *p)
+static bool time_slice_is_over(struct timed_step *p)
 {
     return ++p->done % SUBSCRIPTIONS_PER_CLOCK_CHECK == 0 && clock_monotonic_ns() > p->until;
 }
@@ -40,7 +40,8 @@ static uint64_t hash_list_ranges(const struct list_range *ranges, uint32_t count
     return hash_str(str_slice((const char *)ranges, count * sizeof *ranges));
 }
 
-static bool window_has_ranges(const struct list_window *f, const struct list_subscription *u)
+static bool window_has_ranges_of_subscription(const struct list_window *f,
+                                              const struct list_subscription *u)
 {
     return f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0;
 }
@@ -52,7 +53,7 @@ static struct list_window *list_window_get_or_create(struct channel_member_list 
     uint64_t hash = hash_list_ranges(u->ranges, u->count);
     struct list_window *f = map_get(&l->windows_by_hash, hash);
 
-    if (f && window_has_ranges(f, u))
+    if (f && window_has_ranges_of_subscription(f, u))
         return f;
     f = mem_new(sizeof *f);
     f->list = l;
@@ -64,7 +65,7 @@ static struct list_window *list_window_get_or_create(struct channel_member_list 
     return f;
 }
 
-static void list_window_add(struct list_window *f, struct list_subscription *u)
+static void list_window_add_subscription(struct list_window *f, struct list_subscription *u)
 {
     u->window = f;
     links_append(&f->subscriptions, &u->of_window);
@@ -72,7 +73,7 @@ static void list_window_add(struct list_window *f, struct list_subscription *u)
     f->fresh_count += u->fresh;
 }
 
-static void list_window_remove(struct list_subscription *u)
+static void list_window_remove_subscription(struct list_subscription *u)
 {
     struct list_window *f = u->window;
 
@@ -89,7 +90,7 @@ void list_window_free(struct list_window *f)
     uint64_t hash = hash_list_ranges(f->ranges, f->count);
 
     while (!links_are_empty(&f->subscriptions))
-        list_window_remove(
+        list_window_remove_subscription(
             container_of(f->subscriptions.next, struct list_subscription, of_window));
     if (map_get(&f->list->windows_by_hash, hash) == f)
         map_remove(&f->list->windows_by_hash, hash);
@@ -103,12 +104,13 @@ void list_subscription_set_fresh(struct list_subscription *u, bool fresh)
     u->fresh = fresh;
 }
 
-static void list_subscription_enter(struct list_subscription *u, struct channel_member_list *l)
+static void add_subscription_to_member_list(struct list_subscription *u,
+                                            struct channel_member_list *l)
 {
     u->fresh = true;
     u->round = 0;
     u->moves = l->table->move.moves;
-    list_window_add(list_window_get_or_create(l, u), u);
+    list_window_add_subscription(list_window_get_or_create(l, u), u);
     member_table_start_round_now(l->table);
 }
 
@@ -117,7 +119,7 @@ static void list_subscription_leave(struct list_subscription *u)
 {
     struct member_table *r = u->window ? u->window->list->table : NULL;
 
-    list_window_remove(u);
+    list_window_remove_subscription(u);
     if (r) {
         r->pending.has_outdated_rows = true;
         member_table_start_round_when_due(r);
@@ -151,7 +153,7 @@ static void list_subscription_begin(struct list_subscription *u)
         return;
     }
     r = member_table_get_or_create(u->session->gateway_loop, u->guild_id);
-    list_subscription_enter(u, member_list_get_or_create(r, u->channel_id));
+    add_subscription_to_member_list(u, member_list_get_or_create(r, u->channel_id));
 }
 
 /* Calls visit for the first subscription of each window until visit returns false. Returns true if
@@ -160,7 +162,7 @@ static bool visit_list_subscriptions(struct member_table *r,
                                      bool (*visit)(struct member_table *r,
                                                    struct list_subscription *u))
 {
-    struct timed_step piece = timed_step_begin();
+    struct timed_step piece = time_slice_begin();
 
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
@@ -171,7 +173,7 @@ static bool visit_list_subscriptions(struct member_table *r,
 
             while (!links_are_empty(all) &&
                    visit(r, container_of(all->next, struct list_subscription, of_window)))
-                if (timed_step_is_over(&piece))
+                if (time_slice_is_over(&piece))
                     return true;
         }
     }
@@ -194,12 +196,12 @@ static bool move_list_subscription(struct member_table *r, struct list_subscript
         l = member_list_get_or_create(r, u->channel_id);
         map_put(&r->move.moved_to, u->channel_id, l);
     }
-    list_window_remove(u);
+    list_window_remove_subscription(u);
     if (l == face->list) {
         u->moves = r->move.moves;
-        list_window_add(face, u);
+        list_window_add_subscription(face, u);
     } else {
-        list_subscription_enter(u, l);
+        add_subscription_to_member_list(u, l);
     }
     return true;
 }
@@ -247,7 +249,7 @@ void member_lists_remove_session(struct session *s, bool ends)
 
 /* Checks the session's presence again: a session that moves between loops does not count as online
  * in its guilds (online_members.h). */
-static void recheck_presence_in_guilds(struct session *s)
+static void recheck_presence_in_member_lists(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
 
@@ -268,9 +270,9 @@ struct enter_lists_post {
 };
 
 /* Returns true if the step's time is over before the session was added to all lists. */
-static bool enter_lists_step(struct session *s)
+static bool add_session_to_some_lists(struct session *s)
 {
-    struct timed_step piece = timed_step_begin();
+    struct timed_step piece = time_slice_begin();
 
     for (struct link *at = s->lists.next, *next; at != &s->lists; at = next) {
         struct list_subscription *u = container_of(at, struct list_subscription, of_session);
@@ -279,28 +281,28 @@ static bool enter_lists_step(struct session *s)
         if (u->window)
             continue;
         list_subscription_begin(u);
-        if (timed_step_is_over(&piece))
+        if (time_slice_is_over(&piece))
             return true;
     }
     return false;
 }
 
-static void post_enter_lists(struct enter_lists_post *e)
+static void post_adding_session_to_lists(struct enter_lists_post *e)
 {
     e->gateway_loop->list_pieces++;
     loop_post(e->gateway_loop->loop, &e->post);
 }
 
 /* If the session has moved away, its new loop adds it to the lists. */
-static void on_enter_lists_posted(struct loop_message *post)
+static void on_adding_session_to_lists_posted(struct loop_message *post)
 {
     struct enter_lists_post *e = container_of(post, struct enter_lists_post, post);
     struct session *s = registry_find_session_on_loop(e->gateway_loop, e->session);
 
     loop_begin_measured_part("member_lists");
     e->gateway_loop->list_pieces--;
-    if (s && enter_lists_step(s)) {
-        post_enter_lists(e);
+    if (s && add_session_to_some_lists(s)) {
+        post_adding_session_to_lists(e);
         return;
     }
     if (s)
@@ -308,22 +310,24 @@ static void on_enter_lists_posted(struct loop_message *post)
     mem_free(e);
 }
 
-static void begin_enter_lists(struct session *s)
+static void begin_adding_session_to_lists(struct session *s)
 {
     if (s->enters_lists)
         return;
     struct enter_lists_post *e = mem_new(sizeof *e);
 
     s->enters_lists = true;
-    *e = (struct enter_lists_post){ { .run = on_enter_lists_posted }, s->gateway_loop, s->number };
-    post_enter_lists(e);
+    *e = (struct enter_lists_post){ { .run = on_adding_session_to_lists_posted },
+                                    s->gateway_loop,
+                                    s->number };
+    post_adding_session_to_lists(e);
 }
 
 void member_lists_on_session_arrived(struct session *s)
 {
-    recheck_presence_in_guilds(s);
+    recheck_presence_in_member_lists(s);
     if (!links_are_empty(&s->lists))
-        begin_enter_lists(s);
+        begin_adding_session_to_lists(s);
 }
 
 static bool list_range_is_valid(struct list_range range)
@@ -421,7 +425,7 @@ static void subscribe_to_channel_list(struct session *s, snowflake guild_id, sno
     memcpy(u->ranges, ranges, count * sizeof *ranges);
     links_append(&s->lists, &u->of_session);
     journal_record_tasks(s);
-    begin_enter_lists(s);
+    begin_adding_session_to_lists(s);
 }
 
 /* Parses row ranges. Returns false if a range is invalid or longer than ROWS_PER_RANGE. */
@@ -440,8 +444,8 @@ static bool parse_list_ranges(const struct list *in, struct list_range *ret)
 }
 
 /* Applies a request of op 14 or 37. Returns false if the request is malformed. */
-static bool apply_guild_subscription(struct session *s, snowflake guild_id,
-                                     const struct guild_subscription *in)
+static bool apply_guild_subscription_request(struct session *s, snowflake guild_id,
+                                             const struct guild_subscription *in)
 {
     const struct requested_list_channel *c = in->channels.items;
     const snowflake *threads = in->thread_member_lists.items;
@@ -466,7 +470,7 @@ void handle_guild_subscription(struct gateway_socket *p, int op, struct str raw,
     const struct guild_subscription *in = d;
 
     (void)op, (void)raw;
-    if (!apply_guild_subscription(p->session, in->guild_id, in))
+    if (!apply_guild_subscription_request(p->session, in->guild_id, in))
         gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "malformed payload");
 }
 
@@ -479,7 +483,7 @@ void handle_guild_subscriptions(struct gateway_socket *p, int op, struct str raw
     (void)op, (void)raw;
     for (size_t i = 0; i < in->subscriptions.count; i++)
         if (!snowflake_parse(g[i].id, &id) ||
-            !apply_guild_subscription(p->session, id, &g[i].subscription)) {
+            !apply_guild_subscription_request(p->session, id, &g[i].subscription)) {
             gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "malformed payload");
             return;
         }

@@ -41,7 +41,7 @@ struct list_update {
     struct str payload;  /* stored in the arena of the store read */
 };
 
-static struct list_window *find_unsent_window(const struct member_table *r)
+static struct list_window *find_window_not_sent_this_round(const struct member_table *r)
 {
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
         const struct channel_member_list *l = container_of(at, struct channel_member_list, link);
@@ -108,7 +108,7 @@ static bool list_update_has_range(const struct list_update *p, uint32_t range)
     return p->encoding == LIST_UPDATE_ALL_ROWS || p->changed & 1U << range;
 }
 
-static void select_range_rows(struct list_update *p, uint32_t range)
+static void collect_rows_of_range(struct list_update *p, uint32_t range)
 {
     const struct list_range *at = &p->window->ranges[range];
     size_t n = 0;
@@ -127,8 +127,8 @@ static void select_range_rows(struct list_update *p, uint32_t range)
     p->row_count[range] = n;
 }
 
-static void write_group_json(const struct list_update *p, const struct member_group *g,
-                             struct json_writer *j)
+static void write_member_group_json(const struct list_update *p, const struct member_group *g,
+                                    struct json_writer *j)
 {
     const struct member_table *r = p->window->list->table;
 
@@ -143,7 +143,8 @@ static void write_group_json(const struct list_update *p, const struct member_gr
     json_end_object(j);
 }
 
-static const struct member *find_read_member(const struct list_update *p, snowflake user_id)
+static const struct member *find_member_in_read_result(const struct list_update *p,
+                                                       snowflake user_id)
 {
     const struct member *m = p->members.items;
 
@@ -153,7 +154,7 @@ static const struct member *find_read_member(const struct list_update *p, snowfl
     return NULL;
 }
 
-static bool show_all_fields(const void *arg, struct str name)
+static bool accept_every_json_field(const void *arg, struct str name)
 {
     (void)arg, (void)name;
     return true;
@@ -166,7 +167,7 @@ static void write_listed_member_json(const struct list_update *p, const struct m
     /* User clients read the member's id here instead of in "user". */
     json_write_name(j, "id");
     json_write_id(j, m->user_id);
-    schema_encode_fields(j, &member_schema, m, show_all_fields, NULL);
+    schema_encode_fields(j, &member_schema, m, accept_every_json_field, NULL);
     json_write_name(j, "presence");
     gateway_write_presence_json(p->window->list->table->gateway_loop->gateway, m->user_id, j);
     json_end_object(j);
@@ -176,7 +177,7 @@ static void write_listed_member_json(const struct list_update *p, const struct m
 static void write_list_row_json(const struct list_update *p, const struct list_update_row *row,
                                 struct json_writer *j)
 {
-    const struct member *m = row->user_id ? find_read_member(p, row->user_id) : NULL;
+    const struct member *m = row->user_id ? find_member_in_read_result(p, row->user_id) : NULL;
 
     if (row->user_id && !m)
         return;
@@ -186,7 +187,7 @@ static void write_list_row_json(const struct list_update *p, const struct list_u
         write_listed_member_json(p, m, j);
     } else {
         json_write_name(j, "group");
-        write_group_json(p, &p->groups[row->group], j);
+        write_member_group_json(p, &p->groups[row->group], j);
     }
     json_end_object(j);
 }
@@ -226,7 +227,7 @@ static void write_list_update_json(const struct list_update *p, struct json_writ
     json_write_name(j, "groups");
     json_begin_array(j);
     for (size_t i = 0; i < p->group_count; i++)
-        write_group_json(p, &p->groups[i], j);
+        write_member_group_json(p, &p->groups[i], j);
     json_end_array(j);
     json_write_name(j, "ops");
     json_begin_array(j);
@@ -280,7 +281,7 @@ static void begin_list_update_read(struct member_table *r, enum list_update_kind
     p->id_count = 0;
     for (uint32_t i = 0; i < p->window->count; i++)
         if (list_update_has_range(p, i))
-            select_range_rows(p, i);
+            collect_rows_of_range(p, i);
     r->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = read_list_update,
                                                  .done = on_list_update_read };
@@ -311,7 +312,7 @@ static void send_list_update(struct member_table *r, struct list_subscription *u
 
 /* Sends rows to some subscriptions of a window and moves them to the end of the window's list,
  * after new ones. Returns false when all are handled. */
-static bool send_list_updates_step(struct member_table *r)
+static bool send_update_to_some_subscriptions(struct member_table *r)
 {
     struct list_window *f = r->update->window;
 
@@ -344,7 +345,7 @@ static void list_window_finish_round(struct member_table *r)
 bool list_updates_send_step(struct member_table *r)
 {
     if (!r->update) {
-        struct list_window *f = find_unsent_window(r);
+        struct list_window *f = find_window_not_sent_this_round(r);
 
         if (!f)
             return false;
@@ -357,7 +358,7 @@ bool list_updates_send_step(struct member_table *r)
             return true;
         }
     bool nobody = !p->wanted[LIST_UPDATE_ALL_ROWS] && !p->wanted[LIST_UPDATE_CHANGED_ROWS];
-    if (nobody || !send_list_updates_step(r))
+    if (nobody || !send_update_to_some_subscriptions(r))
         list_window_finish_round(r);
     member_table_continue_round(r);
     return true;

@@ -22,7 +22,7 @@ _Static_assert(sizeof((struct channel_overwrites *)0)->list_id == LIST_ID_MAX, "
 
 /* Returns the list id, which is cached: sessions show many channels, and a channel may have a
  * thousand overwrites. */
-static const char *cached_list_id(struct channel_overwrites *rule, bool everybody)
+static const char *get_cached_member_list_id(struct channel_overwrites *rule, bool everybody)
 {
     if (!rule->list_id[0] || rule->list_everybody != everybody)
         compute_member_list_id(everybody, rule->overwrites, rule->count, rule->list_id);
@@ -34,8 +34,8 @@ struct channel_member_list *member_list_get_or_create(struct member_table *r, sn
 {
     const struct guild_view *v = member_table_guild_view(r);
     struct channel_overwrites *rule = map_get(&v->channels, channel_id);
-    const char *id = cached_list_id(rule, guild_view_role_permissions(v, r->guild_id) &
-                                              PERMISSION(VIEW_CHANNEL));
+    const char *id = get_cached_member_list_id(rule, guild_view_role_permissions(v, r->guild_id) &
+                                                         PERMISSION(VIEW_CHANNEL));
 
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
@@ -71,8 +71,8 @@ void member_list_reset(struct channel_member_list *l)
     l->at = 0;
 }
 
-static bool list_includes_member(const struct channel_member_list *l, const struct guild_view *v,
-                                 const struct ordered_member *m)
+static bool member_belongs_to_list(const struct channel_member_list *l, const struct guild_view *v,
+                                   const struct ordered_member *m)
 {
     struct permission_input who = {
         .guild_id = v->guild_id,
@@ -114,7 +114,7 @@ bool member_lists_build_step(struct member_table *r)
         return false;
     while (looked++ < MEMBERS_PER_BUILD_TASK && (m = map_next(&r->members, &l->at))) {
         m->rank = member_table_compute_rank(r, m);
-        if (list_includes_member(l, v, m))
+        if (member_belongs_to_list(l, v, m))
             some[count++] = m;
     }
     member_order_insert(&l->order, some, count);
@@ -135,7 +135,7 @@ static void apply_changes_to_list(struct channel_member_list *l)
     size_t count = 0;
 
     for (size_t i = 0; i < r->changed.added_count; i++)
-        if (!r->changed.added[i]->gone && list_includes_member(l, v, r->changed.added[i]))
+        if (!r->changed.added[i]->gone && member_belongs_to_list(l, v, r->changed.added[i]))
             some[count++] = r->changed.added[i];
     member_order_remove_gone(&l->order);
     member_order_insert(&l->order, some, count);

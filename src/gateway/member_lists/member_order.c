@@ -61,8 +61,8 @@ void member_order_remove_gone(struct member_order *o)
 }
 
 /* Returns by binary search how many of the first `count` items sort before m. */
-static size_t member_order_position(const struct member_order *o, size_t count,
-                                    const struct ordered_member *m)
+static size_t member_order_find_position(const struct member_order *o, size_t count,
+                                         const struct ordered_member *m)
 {
     size_t from = 0, to = count;
 
@@ -91,7 +91,7 @@ void member_order_insert(struct member_order *o, struct ordered_member **more, s
     qsort(more, count, sizeof *more, compare_member_pointers);
     o->count += count;
     for (size_t left = count; left; left--) {
-        size_t location = member_order_position(o, end, more[left - 1]);
+        size_t location = member_order_find_position(o, end, more[left - 1]);
 
         memmove(o->items + location + left, o->items + location,
                 (end - location) * sizeof *o->items);

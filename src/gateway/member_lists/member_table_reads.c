@@ -94,7 +94,7 @@ static void member_table_add(struct member_table *r, struct ordered_member *m)
     append_member_pointer(&r->changed.added, &r->changed.added_count, &r->changed.added_cap, m);
 }
 
-static bool user_is_visible(const struct member_table *r, snowflake user_id)
+static bool user_is_visibly_online(const struct member_table *r, snowflake user_id)
 {
     return gateway_account_status(r->gateway_loop->gateway, user_id, NULL);
 }
@@ -106,13 +106,13 @@ static struct str member_display_name(const struct member *m)
     return m->user->global_name.given == GIVEN ? m->user->global_name.value : m->user->username;
 }
 
-static void add_members_from_read(struct member_table *r)
+static void add_members_from_read_result(struct member_table *r)
 {
     const struct member *m = r->read.found.items;
 
     for (size_t i = 0; i < r->read.found.count; i++) {
         struct str name = str_lower(r->store_read.arena, member_display_name(&m[i]));
-        bool online = user_is_visible(r, m[i].user_id);
+        bool online = user_is_visibly_online(r, m[i].user_id);
 
         if (!online && !r->has_offline) {
             struct ordered_member *before = map_get(&r->members, m[i].user_id);
@@ -144,7 +144,7 @@ static void on_all_members_read(struct session_store_read *l, enum err e)
 
     r->read.failed_members = e != OK;
     if (!e)
-        add_members_from_read(r);
+        add_members_from_read_result(r);
     member_table_continue_round(r);
 }
 
@@ -161,7 +161,7 @@ static void queue_online_members(struct member_table *r)
     mem_free(ids);
 }
 
-static void queue_listed_members(struct member_table *r)
+static void queue_presence_checks_of_members(struct member_table *r)
 {
     size_t at = 0;
 
@@ -200,7 +200,7 @@ bool member_table_begin_reads(struct member_table *r)
     r->changed_at = 0;
     if (!r->has_offline)
         queue_online_members(r);
-    queue_listed_members(r);
+    queue_presence_checks_of_members(r);
     if (!r->has_offline)
         return false;
     member_table_begin_read(r, read_all_members, on_all_members_read);
@@ -218,7 +218,7 @@ static enum err read_changed_members(struct session_store_read *l, struct tx *tx
     return l->gateway_loop->gateway->options.source->members(tx, &search, &r->read.found);
 }
 
-static bool member_was_read(const struct member_table *r, snowflake user_id)
+static bool member_is_in_read_result(const struct member_table *r, snowflake user_id)
 {
     const struct member *m = r->read.found.items;
 
@@ -235,21 +235,21 @@ static void on_changed_members_read(struct session_store_read *l, enum err e)
     for (size_t i = 0; !e && i < r->read.reading_count; i++) {
         struct ordered_member *m = map_get(&r->members, r->read.reading[i]);
 
-        if (m && !member_was_read(r, m->user_id))
+        if (m && !member_is_in_read_result(r, m->user_id))
             member_table_remove(r, m);
     }
     for (size_t i = 0; e && i < r->read.reading_count; i++)
         map_put(&r->pending.changed_members, r->read.reading[i],
                 (void *)(uintptr_t)MEMBER_ROW_CHANGED);
     if (!e)
-        add_members_from_read(r);
+        add_members_from_read_result(r);
     member_table_continue_round(r);
 }
 
 /* Updates a member whose presence has changed, but not name and roles. */
 static void update_member_presence(struct member_table *r, struct ordered_member *m)
 {
-    bool online = user_is_visible(r, m->user_id);
+    bool online = user_is_visibly_online(r, m->user_id);
 
     if (!online && !r->has_offline) {
         member_table_remove(r, m);
@@ -264,14 +264,14 @@ static void update_member_presence(struct member_table *r, struct ordered_member
     member_table_add(r, new);
 }
 
-static void process_changed_member(struct member_table *r, snowflake user_id,
-                                   enum member_change note)
+static void apply_or_queue_member_change(struct member_table *r, snowflake user_id,
+                                         enum member_change note)
 {
     struct ordered_member *m = map_get(&r->members, user_id);
 
     if (m && note == MEMBER_PRESENCE_CHANGED)
         update_member_presence(r, m);
-    else if (m || r->has_offline || user_is_visible(r, user_id))
+    else if (m || r->has_offline || user_is_visibly_online(r, user_id))
         r->read.reading[r->read.reading_count++] = user_id;
 }
 
@@ -287,7 +287,7 @@ bool member_table_process_changes(struct member_table *r)
 
         if (!slot->value)
             continue;
-        process_changed_member(r, slot->key, (enum member_change)(uintptr_t)slot->value);
+        apply_or_queue_member_change(r, slot->key, (enum member_change)(uintptr_t)slot->value);
         looked++;
     }
     if (r->read.reading_count)

@@ -13,8 +13,8 @@ enum {
     MEMBERS_FREED_PER_TASK = 4096,
 };
 
-static void run_round_task(struct loop_message *post);
-static void on_round_due(struct deadline *d);
+static void run_member_list_round_task(struct loop_message *post);
+static void on_member_list_round_due(struct deadline *d);
 
 const struct guild_view *member_table_guild_view(const struct member_table *r)
 {
@@ -28,7 +28,8 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     if (!h->member_tables) {
         h->member_tables = mem_new(sizeof *h->member_tables);
         map_init(&h->member_tables->map);
-        h->member_tables->pace = deadline_list_new(h->loop, ROUND_INTERVAL_MS, true, on_round_due);
+        h->member_tables->pace =
+            deadline_list_new(h->loop, ROUND_INTERVAL_MS, true, on_member_list_round_due);
     }
     struct member_table *r = map_get(&h->member_tables->map, guild_id);
     if (r)
@@ -36,7 +37,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     r = mem_new(sizeof *r);
     r->gateway_loop = h;
     r->guild_id = guild_id;
-    r->post.run = run_round_task;
+    r->post.run = run_member_list_round_task;
     r->pending.wants_roles = r->pending.wants_members = true;
     links_init(&r->lists);
     map_init(&r->members);
@@ -51,7 +52,7 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
 }
 
 /* Frees up to `most` members. Returns true when the whole member table is freed. */
-static bool member_table_free_step(struct member_table *r, size_t most)
+static bool member_table_free_some_members(struct member_table *r, size_t most)
 {
     for (size_t i = 0; i < most; i++) {
         struct ordered_member *m = map_next(&r->members, &r->ended);
@@ -91,7 +92,7 @@ void member_lists_free(struct gateway_loop *h)
         return;
     for (struct member_table *r; (r = map_next(&all->map, &at)); at = 0) {
         member_table_unregister(r);
-        member_table_free_step(r, SIZE_MAX);
+        member_table_free_some_members(r, SIZE_MAX);
     }
     map_clear(&all->map);
     deadline_list_free(all->pace);
@@ -99,7 +100,7 @@ void member_lists_free(struct gateway_loop *h)
     h->member_tables = NULL;
 }
 
-static void post_round_task(struct member_table *r)
+static void post_member_list_round_task(struct member_table *r)
 {
     r->gateway_loop->list_pieces++;
     loop_post(r->gateway_loop->loop, &r->post);
@@ -112,7 +113,7 @@ static bool member_table_has_pending_work(const struct member_table *r)
 }
 
 /* Starts a round. A quick round only sends rows to new subscriptions. */
-static void round_begin(struct member_table *r, bool quick)
+static void member_list_round_begin(struct member_table *r, bool quick)
 {
     if (r->gateway_loop->gateway->draining)
         return;
@@ -128,7 +129,7 @@ static void round_begin(struct member_table *r, bool quick)
         r->changed_at = 0;
         map_init(&r->pending.changed_members);
     }
-    post_round_task(r);
+    post_member_list_round_task(r);
 }
 
 static void free_unused_lists(struct member_table *r)
@@ -151,7 +152,7 @@ static void free_unused_lists(struct member_table *r)
 
 /* Returns the pause after a round, by the round's duration or by the bytes sent, whichever is
  * longer. */
-static int64_t round_pause_ms(const struct member_table *r)
+static int64_t pause_after_member_list_round_ms(const struct member_table *r)
 {
     int64_t by_time = PAUSE_FACTOR * (clock_monotonic_ns() - r->began) / 1000000;
     int64_t by_bytes = r->sent_bytes / SENT_BYTES_PER_MS;
@@ -159,7 +160,7 @@ static int64_t round_pause_ms(const struct member_table *r)
     return by_time > by_bytes ? by_time : by_bytes;
 }
 
-static void round_end(struct member_table *r)
+static void member_list_round_end(struct member_table *r)
 {
     r->running = false;
     r->pending.wants_roles |= r->read.failed_roles;
@@ -171,11 +172,11 @@ static void round_end(struct member_table *r)
     if (links_are_empty(&r->lists)) {
         member_table_unregister(r);
         r->ending = true;
-        post_round_task(r);
+        post_member_list_round_task(r);
         return;
     }
     if (!r->quick) {
-        r->pause_until = clock_steady_ms() + round_pause_ms(r);
+        r->pause_until = clock_steady_ms() + pause_after_member_list_round_ms(r);
         r->sent_bytes = 0;
         deadline_restart(r->gateway_loop->member_tables->pace, &r->pace);
     }
@@ -183,17 +184,17 @@ static void round_end(struct member_table *r)
         member_table_start_round_now(r);
 }
 
-static void on_round_due(struct deadline *d)
+static void on_member_list_round_due(struct deadline *d)
 {
     struct member_table *r = container_of(d, struct member_table, pace);
 
     if (r->running || clock_steady_ms() < r->pause_until)
         deadline_restart(r->gateway_loop->member_tables->pace, &r->pace);
     else if (member_table_has_pending_work(r))
-        round_begin(r, false);
+        member_list_round_begin(r, false);
 }
 
-static bool round_timer_is_running(const struct member_table *r)
+static bool member_list_round_timer_is_running(const struct member_table *r)
 {
     return r->pace.link.next != NULL;
 }
@@ -202,19 +203,19 @@ static bool round_timer_is_running(const struct member_table *r)
 void member_table_start_round_now(struct member_table *r)
 {
     r->pending.fresh = true;
-    if (!r->running &&
-        !(round_timer_is_running(r) && (r->pending.wants_roles || r->pending.wants_members)))
-        round_begin(r, round_timer_is_running(r));
+    if (!r->running && !(member_list_round_timer_is_running(r) &&
+                         (r->pending.wants_roles || r->pending.wants_members)))
+        member_list_round_begin(r, member_list_round_timer_is_running(r));
 }
 
 void member_table_start_round_when_due(struct member_table *r)
 {
-    if (!r->running && !round_timer_is_running(r) && member_table_has_pending_work(r))
-        round_begin(r, false);
+    if (!r->running && !member_list_round_timer_is_running(r) && member_table_has_pending_work(r))
+        member_list_round_begin(r, false);
 }
 
 /* Runs the next task of the round. The duration of a task does not depend on the guild's size. */
-static bool round_step(struct member_table *r)
+static bool run_next_task_of_member_list_round(struct member_table *r)
 {
     if (!member_table_guild_view(r))
         return false;
@@ -230,27 +231,27 @@ static bool round_step(struct member_table *r)
 
 void member_table_continue_round(struct member_table *r)
 {
-    post_round_task(r);
+    post_member_list_round_task(r);
 }
 
-static void run_round_task(struct loop_message *post)
+static void run_member_list_round_task(struct loop_message *post)
 {
     struct member_table *r = container_of(post, struct member_table, post);
 
     loop_begin_measured_part("member_lists");
     r->gateway_loop->list_pieces--;
     if (r->ending) {
-        if (!member_table_free_step(r, MEMBERS_FREED_PER_TASK))
-            post_round_task(r);
+        if (!member_table_free_some_members(r, MEMBERS_FREED_PER_TASK))
+            post_member_list_round_task(r);
         return;
     }
-    if (round_step(r))
+    if (run_next_task_of_member_list_round(r))
         return;
     if (!member_table_guild_view(r) && list_subscriptions_end_step(r)) {
-        post_round_task(r);
+        post_member_list_round_task(r);
         return;
     }
-    round_end(r);
+    member_list_round_end(r);
 }
 
 static void member_table_record_change(struct member_table *r, snowflake user_id,
@@ -269,7 +270,7 @@ static void member_table_record_change(struct member_table *r, snowflake user_id
 }
 
 /* If a guild's size crosses OFFLINE_MEMBERS_MAX, its lists show other members: read them again. */
-static void check_offline_members_limit(struct member_table *r)
+static void reread_members_if_size_limit_crossed(struct member_table *r)
 {
     const struct guild_view *v = member_table_guild_view(r);
 
@@ -287,7 +288,7 @@ void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n
     switch (n->type) {
     case EVENT_GUILD_MEMBER_ADD:
     case EVENT_GUILD_MEMBER_REMOVE:
-        check_offline_members_limit(r);
+        reread_members_if_size_limit_crossed(r);
         member_table_record_change(r, event_routing_user_id(&n->routing), MEMBER_ROW_CHANGED);
         break;
     case EVENT_GUILD_MEMBER_UPDATE:

@@ -194,7 +194,8 @@ static void handle_voice_opcode(struct gateway_socket *p, int op, struct str raw
     run_opcode_hook(p, op, raw, p->gateway_loop->gateway->options.hooks.voice);
 }
 
-static void handle_last_messages(struct gateway_socket *p, int op, struct str raw, const void *d)
+static void handle_request_last_messages(struct gateway_socket *p, int op, struct str raw,
+                                         const void *d)
 {
     (void)d;
     run_opcode_hook(p, op, raw, p->gateway_loop->gateway->options.hooks.last_messages);
@@ -235,7 +236,7 @@ const struct opcode_row opcode_rows[] = {
       handle_request_sounds },
     { 32, "speed test create", OP_NOT_FOR_BOTS, NULL, NULL },
     { 33, "speed test delete", OP_NOT_FOR_BOTS, NULL, NULL },
-    { OP_LAST_MESSAGES, "last messages", OP_NOT_FOR_BOTS, NULL, handle_last_messages },
+    { OP_LAST_MESSAGES, "last messages", OP_NOT_FOR_BOTS, NULL, handle_request_last_messages },
     { OP_SEARCH_RECENT, "search recent members", OP_NOT_FOR_BOTS, &type_search_recent_members,
       handle_search_recent_members },
     { OP_CHANNEL_STATUSES, "channel statuses", OP_NOT_FOR_BOTS, &type_channel_info,

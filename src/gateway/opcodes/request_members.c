@@ -42,8 +42,8 @@ struct members_task {
     struct str chunk;    /* stored in the arena of the store read */
 };
 
-static enum err count_chunks(struct members_task *l, const struct gateway_source *source,
-                             struct tx *tx)
+static enum err compute_member_chunk_count(struct members_task *l,
+                                           const struct gateway_source *source, struct tx *tx)
 {
     int64_t count = 0;
     enum err e = source->member_count(tx, l->guild_id, &count);
@@ -55,9 +55,9 @@ static enum err count_chunks(struct members_task *l, const struct gateway_source
     return e;
 }
 
-static bool members_task_step(struct session_task *e);
+static bool members_task_begin_chunk_read(struct session_task *e);
 
-static bool user_was_found(const struct members_task *l, snowflake id)
+static bool found_members_include_user(const struct members_task *l, snowflake id)
 {
     const struct member *m = l->members.items;
 
@@ -67,14 +67,14 @@ static bool user_was_found(const struct members_task *l, snowflake id)
     return false;
 }
 
-static void write_not_found_json(const struct members_task *l, struct json_writer *j)
+static void write_not_found_user_ids_json(const struct members_task *l, struct json_writer *j)
 {
     if (!l->user_count)
         return;
     json_write_name(j, "not_found");
     json_begin_array(j);
     for (size_t i = 0; i < l->user_count; i++)
-        if (!user_was_found(l, l->user_ids[i]))
+        if (!found_members_include_user(l, l->user_ids[i]))
             json_write_id(j, l->user_ids[i]);
     json_end_array(j);
 }
@@ -106,7 +106,7 @@ static void write_chunk_json(const struct members_task *l, struct arena *arena,
     json_write_int(j, l->index);
     json_write_name(j, "chunk_count");
     json_write_int(j, l->chunks);
-    write_not_found_json(l, j);
+    write_not_found_user_ids_json(l, j);
     if (l->presences)
         write_chunk_presences_json(l, arena, j);
     if (l->nonce_n) {
@@ -145,7 +145,7 @@ static enum err read_member_chunk(struct session_store_read *load, struct tx *tx
 
     l->members = (struct list){ 0 };
     if (l->all && l->first)
-        e = count_chunks(l, source, tx);
+        e = compute_member_chunk_count(l, source, tx);
     if (!e && !l->over)
         e = source->members(tx, &search, &l->members);
     if (!e)
@@ -153,7 +153,7 @@ static enum err read_member_chunk(struct session_store_read *load, struct tx *tx
     return e;
 }
 
-static void members_task_stepped(struct session_task *e, enum err error)
+static void members_task_send_chunk(struct session_task *e, enum err error)
 {
     struct members_task *l = container_of(e, struct members_task, task);
     const struct member *m = l->members.items;
@@ -179,8 +179,8 @@ static struct members_task *members_task_new(snowflake guild_id)
 {
     struct members_task *l = mem_new(sizeof *l);
 
-    l->task.step = members_task_step;
-    l->task.stepped = members_task_stepped;
+    l->task.step = members_task_begin_chunk_read;
+    l->task.stepped = members_task_send_chunk;
     l->task.free = members_task_free;
     l->task.needs_socket = true;
     l->guild_id = guild_id;
@@ -209,7 +209,7 @@ static void members_task_set_query(struct members_task *l, struct opt_str query)
 }
 
 /* Parses an id or a list of ids, as strings or numbers; ignores ids beyond REQUESTED_IDS_MAX. */
-static struct list parse_ids(struct arena *arena, struct str raw)
+static struct list parse_user_id_or_ids(struct arena *arena, struct str raw)
 {
     static const struct type one = { .kind = KIND_ID };
     static const struct type many = { .kind = KIND_ARRAY, .max = MAX_FROM_USER, .of = &one };
@@ -248,7 +248,8 @@ static bool can_list_all_members(struct session *s, struct topic_subscription *s
     return true;
 }
 
-static void send_rate_limited(struct session *s, const struct members_task *l, int64_t wait_ms)
+static void send_rate_limited_event(struct session *s, const struct members_task *l,
+                                    int64_t wait_ms)
 {
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
@@ -274,8 +275,8 @@ static void send_rate_limited(struct session *s, const struct members_task *l, i
 
 /* Allows a session to request all members of a guild once per FULL_LIST_INTERVAL_MS. Otherwise
  * sends RATE_LIMITED and returns false. */
-static bool begin_full_list(struct session *s, struct topic_subscription *seat,
-                            struct members_task *l)
+static bool check_full_member_list_limit(struct session *s, struct topic_subscription *seat,
+                                         struct members_task *l)
 {
     int64_t now = clock_steady_ms();
 
@@ -286,7 +287,7 @@ static bool begin_full_list(struct session *s, struct topic_subscription *seat,
     }
     if (!s->gateway_loop->gateway->options.no_limits && seat->listed_ms &&
         now - seat->listed_ms < FULL_LIST_INTERVAL_MS) {
-        send_rate_limited(s, l, FULL_LIST_INTERVAL_MS - (now - seat->listed_ms));
+        send_rate_limited_event(s, l, FULL_LIST_INTERVAL_MS - (now - seat->listed_ms));
         return false;
     }
     seat->listed_ms = now;
@@ -294,7 +295,7 @@ static bool begin_full_list(struct session *s, struct topic_subscription *seat,
 }
 
 /* The first step also checks the permission to list all members. */
-static bool members_task_step(struct session_task *e)
+static bool members_task_begin_chunk_read(struct session_task *e)
 {
     struct members_task *l = container_of(e, struct members_task, task);
     struct topic_subscription *seat =
@@ -311,7 +312,7 @@ static bool members_task_step(struct session_task *e)
         e->store_read.run = read_member_chunk;
         return true;
     }
-    if (l->all && l->first && !begin_full_list(e->session, seat, l))
+    if (l->all && l->first && !check_full_member_list_limit(e->session, seat, l))
         return false;
     l->presences &= can_view_presences(e->session, seat);
     e->store_read.run = read_member_chunk;
@@ -344,8 +345,8 @@ static void begin_members_task(struct session *s, const struct request_members *
 void handle_request_members(struct gateway_socket *p, int op, struct str raw, const void *d)
 {
     const struct request_members *in = d;
-    struct list guilds = parse_ids(p->gateway_loop->arena, in->guild_id);
-    struct list users = parse_ids(p->gateway_loop->arena, in->user_ids);
+    struct list guilds = parse_user_id_or_ids(p->gateway_loop->arena, in->guild_id);
+    struct list users = parse_user_id_or_ids(p->gateway_loop->arena, in->user_ids);
     const snowflake *ids = guilds.items;
 
     (void)op, (void)raw;

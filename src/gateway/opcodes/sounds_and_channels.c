@@ -40,7 +40,7 @@ static enum err read_guild_sounds(struct session_store_read *load, struct tx *tx
     return OK;
 }
 
-static bool sounds_task_step(struct session_task *e)
+static bool sounds_task_begin_read(struct session_task *e)
 {
     struct sounds_task *l = container_of(e, struct sounds_task, task);
 
@@ -51,7 +51,7 @@ static bool sounds_task_step(struct session_task *e)
     return true;
 }
 
-static void sounds_task_stepped(struct session_task *e, enum err error)
+static void sounds_task_deliver_payload(struct session_task *e, enum err error)
 {
     struct sounds_task *l = container_of(e, struct sounds_task, task);
 
@@ -74,8 +74,8 @@ void handle_request_sounds(struct gateway_socket *p, int op, struct str raw, con
     for (size_t i = 0; i < in->guild_ids.count; i++) {
         struct sounds_task *l = mem_new(sizeof *l);
 
-        l->task.step = sounds_task_step;
-        l->task.stepped = sounds_task_stepped;
+        l->task.step = sounds_task_begin_read;
+        l->task.stepped = sounds_task_deliver_payload;
         l->task.free = sounds_task_free;
         l->task.needs_socket = true;
         l->guild_id = ids[i];
@@ -139,7 +139,7 @@ static enum err read_voice_channels(struct session_store_read *load, struct tx *
     return OK;
 }
 
-static bool voice_channels_task_step(struct session_task *e)
+static bool voice_channels_task_begin_read(struct session_task *e)
 {
     struct voice_channels_task *l = container_of(e, struct voice_channels_task, task);
 
@@ -150,7 +150,7 @@ static bool voice_channels_task_step(struct session_task *e)
     return true;
 }
 
-static void voice_channels_task_stepped(struct session_task *e, enum err error)
+static void voice_channels_task_deliver_payload(struct session_task *e, enum err error)
 {
     struct voice_channels_task *l = container_of(e, struct voice_channels_task, task);
 
@@ -164,7 +164,7 @@ static void voice_channels_task_free(struct session_task *e)
     mem_free(container_of(e, struct voice_channels_task, task));
 }
 
-static bool requests_field(const struct request_channel_info *in, const char *field)
+static bool channel_info_request_has_field(const struct request_channel_info *in, const char *field)
 {
     const struct str *names = in->fields.items;
 
@@ -181,14 +181,14 @@ void handle_channel_info(struct gateway_socket *p, int op, struct str raw, const
     bool info = op == OP_CHANNEL_INFO;
 
     (void)raw;
-    l->task.step = voice_channels_task_step;
-    l->task.stepped = voice_channels_task_stepped;
+    l->task.step = voice_channels_task_begin_read;
+    l->task.stepped = voice_channels_task_deliver_payload;
     l->task.free = voice_channels_task_free;
     l->task.needs_socket = true;
     l->guild_id = in->guild_id;
     l->user_id = p->session->caller.id;
     l->event = info ? EVENT_CHANNEL_INFO : EVENT_CHANNEL_STATUSES;
-    l->status = !info || requests_field(in, "status");
-    l->time = info && requests_field(in, "voice_start_time");
+    l->status = !info || channel_info_request_has_field(in, "status");
+    l->time = info && channel_info_request_has_field(in, "voice_start_time");
     session_task_begin(p->session, &l->task);
 }

@@ -46,8 +46,9 @@ static bool presence_matches_filter(const struct presence_source *s, unsigned ch
            (!c->shard_count || (s->shard_id == c->shard_id && s->shard_count == c->shard_count));
 }
 
-static bool find_session_with_status(const struct account *a, unsigned char status,
-                                     const struct session_filter *c, struct presence_source *ret)
+static bool find_session_presence_with_status(const struct account *a, unsigned char status,
+                                              const struct session_filter *c,
+                                              struct presence_source *ret)
 {
     for (const struct link *at = a->sessions.next; at != &a->sessions; at = at->next) {
         *ret = presence_of_local_session(container_of(at, const struct session, of_user), c);
@@ -69,7 +70,7 @@ static struct presence_source highest_priority_presence(const struct account *a,
     struct presence_source s;
 
     for (size_t i = 0; a && i < COUNT_OF(status_priority); i++)
-        if (find_session_with_status(a, status_priority[i], c, &s))
+        if (find_session_presence_with_status(a, status_priority[i], c, &s))
             return s;
     return (struct presence_source){ .status = PRESENCE_INVISIBLE };
 }
@@ -184,7 +185,7 @@ const char *gateway_account_status(struct gateway *g, snowflake user_id, struct 
     return all.whole == PRESENCE_INVISIBLE ? NULL : presence_status_name(all.whole);
 }
 
-static bool account_is_visible(const struct account *a)
+static bool account_is_visibly_online(const struct account *a)
 {
     return highest_priority_presence(a, &(struct session_filter){ .kind = ANY_CLIENT_KIND })
                .status != PRESENCE_INVISIBLE;
@@ -199,7 +200,7 @@ void gateway_write_presences_json(struct gateway *g, snowflake guild_id, const s
         snowflake id = ((const snowflake *)ids->items)[i];
         const struct account *a = map_get(&g->accounts, id);
 
-        if (!account_is_visible(a)) /* checked first, because most members are offline */
+        if (!account_is_visibly_online(a)) /* checked first, because most members are offline */
             continue;
         struct account_presence l =
             account_compute_presence(a, (struct session_filter){ .kind = ANY_CLIENT_KIND });
@@ -227,7 +228,7 @@ void gateway_filter_online_accounts(struct gateway *g, struct list *ids, size_t 
 
     pthread_mutex_lock(&g->lock);
     for (size_t i = 0; i < ids->count && n < max; i++)
-        if (account_is_visible(map_get(&g->accounts, all[i])))
+        if (account_is_visibly_online(map_get(&g->accounts, all[i])))
             all[n++] = all[i];
     pthread_mutex_unlock(&g->lock);
     ids->count = n;

@@ -61,7 +61,7 @@ void write_session_list_json(struct gateway *g, snowflake user_id, struct json_w
     pthread_mutex_unlock(&g->lock);
 }
 
-static bool account_has_more_sessions(struct gateway *g, snowflake user_id, unsigned than)
+static bool account_has_more_sessions_than(struct gateway *g, snowflake user_id, unsigned than)
 {
     pthread_mutex_lock(&g->lock);
     const struct account *a = map_get(&g->accounts, user_id);
@@ -88,12 +88,12 @@ void on_local_session_changed(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
 
-    if (account_has_more_sessions(g, s->caller.id, s->listed))
+    if (account_has_more_sessions_than(g, s->caller.id, s->listed))
         publish_sessions_replace(g, s->caller.id, s->number);
 }
 
 void on_remote_session_changed(struct gateway *g, snowflake user_id)
 {
-    if (account_has_more_sessions(g, user_id, 0))
+    if (account_has_more_sessions_than(g, user_id, 0))
         publish_sessions_replace(g, user_id, 0);
 }

@@ -34,7 +34,7 @@ static bool is_json_string(struct str raw)
 
 /* Limits nesting to ACTIVITY_MAX_DEPTH and refuses infinite numbers, because every recipient must
  * be able to parse the activities. */
-static bool json_value_is_acceptable(struct json_reader *r, int levels)
+static bool activity_value_is_acceptable(struct json_reader *r, int levels)
 {
     enum json_kind kind = json_peek_kind(r);
     struct json_number n;
@@ -48,7 +48,7 @@ static bool json_value_is_acceptable(struct json_reader *r, int levels)
         return false;
     json_enter_container(r);
     while (kind == JSON_OBJECT ? json_next_member(r, &key) : json_next_item(r))
-        if (!json_value_is_acceptable(r, levels - 1))
+        if (!activity_value_is_acceptable(r, levels - 1))
             return false;
     return json_reader_ok(r);
 }
@@ -58,7 +58,7 @@ static bool activity_json_is_acceptable(struct str raw, struct arena *arena)
     struct json_reader r;
 
     json_reader_init(&r, raw, arena);
-    return json_value_is_acceptable(&r, ACTIVITY_MAX_DEPTH);
+    return activity_value_is_acceptable(&r, ACTIVITY_MAX_DEPTH);
 }
 
 /* Checks the JSON type of fields that client libraries use without checking them. */

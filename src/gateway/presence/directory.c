@@ -140,7 +140,7 @@ static void publish_session_removal(struct session_directory *d, uint64_t number
     directory_message_send(d, &out);
 }
 
-static void published_session_set_bytes(struct published_session *r, struct str bytes)
+static void published_session_set_record_bytes(struct published_session *r, struct str bytes)
 {
     char *copy = mem_resize(NULL, bytes.n);
 
@@ -163,7 +163,7 @@ static void publish_record_if_changed(struct session_directory *d, const struct 
         map_put(&d->published, r->number, r);
     }
     if (r && (r->until || !str_eq(r->bytes, bytes))) {
-        published_session_set_bytes(r, bytes);
+        published_session_set_record_bytes(r, bytes);
         publish_session_record(d, r->bytes);
     }
     pthread_mutex_unlock(&d->lock);
@@ -282,7 +282,8 @@ void directory_request_all_sessions(struct session_directory *d, uint32_t identi
 
 /* Returns the number of records in the next part of a full update, which begins at slot `at` of the
  * map; *ret_end is its end. */
-static uint64_t count_piece_records(const struct session_directory *d, size_t at, size_t *ret_end)
+static uint64_t count_records_of_full_update_part(const struct session_directory *d, size_t at,
+                                                  size_t *ret_end)
 {
     uint64_t count = 0;
     size_t bytes = 0;
@@ -297,23 +298,23 @@ static uint64_t count_piece_records(const struct session_directory *d, size_t at
     return count;
 }
 
-static uint64_t count_full_update_pieces(const struct session_directory *d)
+static uint64_t count_full_update_parts(const struct session_directory *d)
 {
     uint64_t count = 0;
     size_t at = 0;
 
     do {
-        count_piece_records(d, at, &at);
+        count_records_of_full_update_part(d, at, &at);
         count++;
     } while (at < d->published.cap);
     return count;
 }
 
-static void send_full_update_piece(struct session_directory *d, uint64_t piece, uint64_t pieces,
-                                   size_t *at)
+static void send_full_update_part(struct session_directory *d, uint64_t piece, uint64_t pieces,
+                                  size_t *at)
 {
     size_t end;
-    uint64_t count = count_piece_records(d, *at, &end);
+    uint64_t count = count_records_of_full_update_part(d, *at, &end);
     struct buf out;
 
     directory_message_begin(d, DIRECTORY_ALL, &out);
@@ -341,9 +342,9 @@ static void send_full_update_if_due(struct session_directory *d)
         return;
     d->all_wanted = false;
     d->all_sent_at = now;
-    uint64_t pieces = count_full_update_pieces(d);
+    uint64_t pieces = count_full_update_parts(d);
     for (uint64_t i = 0; i < pieces; i++)
-        send_full_update_piece(d, i, pieces, &at);
+        send_full_update_part(d, i, pieces, &at);
 }
 
 void directory_send_all_sessions(struct session_directory *d)
@@ -355,8 +356,8 @@ void directory_send_all_sessions(struct session_directory *d)
 }
 
 /* Finds a session that moved away and that no node has published in time, or returns NULL. */
-static struct published_session *find_unresumed_session(const struct session_directory *d,
-                                                        int64_t now)
+static struct published_session *find_moved_session_not_resumed(const struct session_directory *d,
+                                                                int64_t now)
 {
     size_t at = 0;
 
@@ -367,10 +368,10 @@ static struct published_session *find_unresumed_session(const struct session_dir
 }
 
 /* Removes and returns the record of a session that no node has published in time; or NULL. */
-static struct published_session *remove_unresumed_session(struct session_directory *d)
+static struct published_session *remove_moved_session_not_resumed(struct session_directory *d)
 {
     pthread_mutex_lock(&d->lock);
-    struct published_session *r = find_unresumed_session(d, clock_steady_ms());
+    struct published_session *r = find_moved_session_not_resumed(d, clock_steady_ms());
     if (r) {
         publish_session_removal(d, r->number);
         map_remove(&d->published, r->number);
@@ -384,7 +385,7 @@ void directory_run_every_second(struct session_directory *d)
     struct published_session *r;
     struct buf out;
 
-    while ((r = remove_unresumed_session(d))) {
+    while ((r = remove_moved_session_not_resumed(d))) {
         directory_on_session_lost(d, r->bytes);
         published_session_free(r);
     }

@@ -32,8 +32,8 @@ struct directory_node {
     struct link sessions;   /* items: struct remote_session */
 };
 
-static void count_remote_session_online(struct gateway *g, const struct remote_session *r,
-                                        bool comes)
+static void update_online_members_of_guilds(struct gateway *g, const struct remote_session *r,
+                                            bool comes)
 {
     if (r->shown_offline || r->status == PRESENCE_INVISIBLE)
         return;
@@ -65,9 +65,9 @@ static void remote_session_replace(struct session_directory *d, struct directory
     }
     links_append(&p->sessions, &r->of_node);
     pthread_mutex_unlock(&g->lock);
-    count_remote_session_online(g, r, true);
+    update_online_members_of_guilds(g, r, true);
     if (old)
-        count_remote_session_online(g, old, false);
+        update_online_members_of_guilds(g, old, false);
     presence_on_remote_session_change(g, r);
     if (!r->bot && !(old && remote_presence_equals(old, r)))
         on_remote_session_changed(g, r->user_id);
@@ -78,14 +78,15 @@ static bool remote_session_show_offline(struct session_directory *d, struct remo
 {
     struct gateway *g = d->gateway;
 
-    count_remote_session_online(g, r, false);
+    update_online_members_of_guilds(g, r, false);
     pthread_mutex_lock(&g->lock);
     r->shown_offline = true;
     pthread_mutex_unlock(&g->lock);
     return presence_on_remote_session_change(g, r);
 }
 
-static void remote_session_drop(struct session_directory *d, struct remote_session *r)
+static void remote_session_show_offline_and_remove(struct session_directory *d,
+                                                   struct remote_session *r)
 {
     struct gateway *g = d->gateway;
 
@@ -98,7 +99,7 @@ static void remote_session_drop(struct session_directory *d, struct remote_sessi
     remote_session_free(r);
 }
 
-static bool copy_terminated(char *to, size_t size, struct str from)
+static bool copy_with_nul_terminator(char *to, size_t size, struct str from)
 {
     if (from.n >= size)
         return false;
@@ -107,7 +108,7 @@ static bool copy_terminated(char *to, size_t size, struct str from)
     return true;
 }
 
-static void read_record_guilds(struct serial_reader *in, struct remote_session *r)
+static void read_guilds_of_session_record(struct serial_reader *in, struct remote_session *r)
 {
     for (int round = 0; round < 2; round++) {
         size_t n = serial_get_count(in, 8);
@@ -133,8 +134,8 @@ static struct remote_session *read_session_record(struct serial_reader *in)
     r->shard_id = (uint32_t)serial_get_u64(in);
     r->shard_count = (uint32_t)serial_get_u64(in);
     in->bad |= status > PRESENCE_INVISIBLE || kind >= CLIENT_KINDS || !r->shard_count;
-    in->bad |= !copy_terminated(r->id, sizeof r->id, serial_get_bytes(in));
-    in->bad |= !copy_terminated(r->client, sizeof r->client, serial_get_bytes(in));
+    in->bad |= !copy_with_nul_terminator(r->id, sizeof r->id, serial_get_bytes(in));
+    in->bad |= !copy_with_nul_terminator(r->client, sizeof r->client, serial_get_bytes(in));
     struct str presence = serial_get_bytes(in);
     if (presence.n) {
         char *copy = mem_resize(NULL, presence.n);
@@ -142,7 +143,7 @@ static struct remote_session *read_session_record(struct serial_reader *in)
         memcpy(copy, presence.p, presence.n);
         r->presence = str_slice(copy, presence.n);
     }
-    read_record_guilds(in, r);
+    read_guilds_of_session_record(in, r);
     if (in->bad) {
         remote_session_free(r);
         return NULL;
@@ -166,7 +167,8 @@ static struct directory_node *directory_node_get_or_create(struct session_direct
     return p;
 }
 
-static void directory_node_request_all(struct session_directory *d, struct directory_node *p)
+static void directory_node_request_all_sessions(struct session_directory *d,
+                                                struct directory_node *p)
 {
     int64_t now = clock_monotonic_ns();
 
@@ -201,24 +203,25 @@ static void handle_session_removal(struct session_directory *d, const struct dir
     pthread_mutex_unlock(&d->gateway->lock);
     /* Another node may have published the session meanwhile. */
     if (r && r->server == p->identity)
-        remote_session_drop(d, r);
+        remote_session_show_offline_and_remove(d, r);
 }
 
-static void drop_unlisted_sessions(struct session_directory *d, struct directory_node *p)
+static void remove_sessions_not_in_full_update(struct session_directory *d,
+                                               struct directory_node *p)
 {
     for (struct link *at = p->sessions.next, *next; at != &p->sessions; at = next) {
         struct remote_session *r = container_of(at, struct remote_session, of_node);
 
         next = at->next;
         if (r->round != p->round)
-            remote_session_drop(d, r);
+            remote_session_show_offline_and_remove(d, r);
     }
 }
 
 /* Handles one part of a full update. Parts arrive in sequence. If one is lost, the next
  * DIRECTORY_CHANGE_NUMBER shows the gap. */
-static void handle_full_update_piece(struct session_directory *d, struct directory_node *p,
-                                     uint64_t delivered_to, struct serial_reader *in)
+static void handle_full_update_part(struct session_directory *d, struct directory_node *p,
+                                    uint64_t delivered_to, struct serial_reader *in)
 {
     uint64_t piece = serial_get_u64(in), pieces = serial_get_u64(in), count = serial_get_u64(in);
 
@@ -233,18 +236,18 @@ static void handle_full_update_piece(struct session_directory *d, struct directo
     p->next_piece = piece + 1;
     if (in->bad || piece + 1 != pieces)
         return;
-    drop_unlisted_sessions(d, p);
+    remove_sessions_not_in_full_update(d, p);
     p->next_piece = 0;
     p->change_number = delivered_to;
     p->up_to_date = true;
 }
 
-static void handle_session_change(struct session_directory *d, struct directory_node *p,
-                                  enum directory_message_kind kind, uint64_t delivered_to,
-                                  struct serial_reader *in)
+static void handle_session_change_message(struct session_directory *d, struct directory_node *p,
+                                          enum directory_message_kind kind, uint64_t delivered_to,
+                                          struct serial_reader *in)
 {
     if (!p->up_to_date || delivered_to != p->change_number + 1) {
-        directory_node_request_all(d, p);
+        directory_node_request_all_sessions(d, p);
         return;
     }
     p->change_number = delivered_to;
@@ -254,7 +257,7 @@ static void handle_session_change(struct session_directory *d, struct directory_
         handle_session_removal(d, p, in);
 }
 
-static void handle_friends_message(struct session_directory *d, struct serial_reader *in)
+static void handle_friend_presence_message(struct session_directory *d, struct serial_reader *in)
 {
     snowflake user_id = serial_get_u64(in);
     size_t n = serial_get_count(in, 8);
@@ -267,7 +270,7 @@ static void handle_friends_message(struct session_directory *d, struct serial_re
     mem_free(ids);
 }
 
-static void handle_starts_message(struct session_directory *d, struct serial_reader *in)
+static void handle_session_starts_message(struct session_directory *d, struct serial_reader *in)
 {
     struct session_starts s = { .user_id = serial_get_u64(in) };
 
@@ -292,7 +295,7 @@ static void handle_directory_message(struct session_directory *d, struct str mes
     switch (kind) {
     case DIRECTORY_CHANGE_NUMBER:
         if (!p->up_to_date || p->change_number != delivered_to)
-            directory_node_request_all(d, p);
+            directory_node_request_all_sessions(d, p);
         break;
     case DIRECTORY_REQUEST_ALL: {
         uint64_t whom = serial_get_u64(&in);
@@ -303,16 +306,16 @@ static void handle_directory_message(struct session_directory *d, struct str mes
     }
     case DIRECTORY_PUT:
     case DIRECTORY_REMOVE:
-        handle_session_change(d, p, (enum directory_message_kind)kind, delivered_to, &in);
+        handle_session_change_message(d, p, (enum directory_message_kind)kind, delivered_to, &in);
         break;
     case DIRECTORY_ALL:
-        handle_full_update_piece(d, p, delivered_to, &in);
+        handle_full_update_part(d, p, delivered_to, &in);
         break;
     case DIRECTORY_STARTS:
-        handle_starts_message(d, &in);
+        handle_session_starts_message(d, &in);
         break;
     case DIRECTORY_FRIENDS:
-        handle_friends_message(d, &in);
+        handle_friend_presence_message(d, &in);
         break;
     default: /* message of a newer version */
         break;
@@ -402,7 +405,7 @@ void directory_on_session_lost(struct session_directory *d, struct str record)
 }
 
 /* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if all sessions are. */
-static bool show_some_sessions_offline(struct session_directory *d, struct directory_node *p)
+static bool show_some_node_sessions_offline(struct session_directory *d, struct directory_node *p)
 {
     unsigned was_shown_offline = 0;
 
@@ -419,14 +422,15 @@ static bool show_some_sessions_offline(struct session_directory *d, struct direc
     return was_shown_offline == 0;
 }
 
-static bool drop_some_sessions(struct session_directory *d, struct directory_node *p)
+static bool remove_some_sessions_of_node(struct session_directory *d, struct directory_node *p)
 {
     for (unsigned i = 0; i < SESSIONS_PER_CALL && !links_are_empty(&p->sessions); i++)
-        remote_session_drop(d, container_of(p->sessions.next, struct remote_session, of_node));
+        remote_session_show_offline_and_remove(
+            d, container_of(p->sessions.next, struct remote_session, of_node));
     return links_are_empty(&p->sessions);
 }
 
-static bool identity_is_in_list(const uint32_t *identities, size_t count, uint32_t identity)
+static bool node_identity_is_in_list(const uint32_t *identities, size_t count, uint32_t identity)
 {
     for (size_t i = 0; i < count; i++)
         if (identities[i] == identity)
@@ -434,38 +438,38 @@ static bool identity_is_in_list(const uint32_t *identities, size_t count, uint32
     return false;
 }
 
-static void directory_node_on_alive(struct session_directory *d, struct directory_node *p)
+static void handle_alive_directory_node(struct session_directory *d, struct directory_node *p)
 {
     if (!p->gone_at)
         return;
     p->gone_at = 0; /* the node was only paused; its sessions are online again */
-    directory_node_request_all(d, p);
+    directory_node_request_all_sessions(d, p);
 }
 
 /* Handles a node that is missing. Returns true if the node has no session left. */
-static bool directory_node_on_missing(struct session_directory *d, struct directory_node *p)
+static bool handle_missing_directory_node(struct session_directory *d, struct directory_node *p)
 {
     int64_t now = clock_steady_ms();
 
     if (!p->gone_at)
         p->gone_at = now;
     if (now - p->gone_at >= SESSION_EXPIRY_MS)
-        return drop_some_sessions(d, p);
+        return remove_some_sessions_of_node(d, p);
     if (now - p->gone_at >= SHOW_OFFLINE_MS || test_fault_is_enabled(TEST_FAULT_OFFLINE_AT_ONCE))
-        show_some_sessions_offline(d, p);
+        show_some_node_sessions_offline(d, p);
     return links_are_empty(&p->sessions);
 }
 
-static void check_directory_nodes(struct session_directory *d, const uint32_t *identities,
-                                  size_t count)
+static void check_directory_nodes_are_alive(struct session_directory *d, const uint32_t *identities,
+                                            size_t count)
 {
     size_t at = 0;
     struct directory_node *ended = NULL;
 
     for (struct directory_node *p; (p = map_next(&d->nodes, &at));)
-        if (identity_is_in_list(identities, count, p->identity))
-            directory_node_on_alive(d, p);
-        else if (directory_node_on_missing(d, p))
+        if (node_identity_is_in_list(identities, count, p->identity))
+            handle_alive_directory_node(d, p);
+        else if (handle_missing_directory_node(d, p))
             ended = p; /* only one node is freed per call */
     if (ended) {
         map_remove(&d->nodes, ended->identity);
@@ -483,7 +487,7 @@ void gateway_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t
     if (!d)
         return;
     pthread_mutex_lock(&d->nodes_lock);
-    check_directory_nodes(d, identities, count);
+    check_directory_nodes_are_alive(d, identities, count);
     pthread_mutex_unlock(&d->nodes_lock);
     directory_run_every_second(d);
 }

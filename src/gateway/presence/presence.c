@@ -162,7 +162,7 @@ static void on_account_friends_read(struct session_store_read *l, enum err e)
     mem_free(t);
 }
 
-static struct session_filter session_shard_filter(const struct session *s)
+static struct session_filter create_filter_of_session_shard(const struct session *s)
 {
     return (struct session_filter){ ANY_CLIENT_KIND, s->options.shard_id, s->options.shard_count,
                                     NULL };
@@ -172,7 +172,7 @@ static struct session_filter session_shard_filter(const struct session *s)
 static bool update_announced_presence(struct session *s, bool ending, struct account_presence *ret)
 {
     struct gateway *g = s->gateway_loop->gateway;
-    struct session_filter c = session_shard_filter(s);
+    struct session_filter c = create_filter_of_session_shard(s);
 
     c.but = ending ? s : NULL;
     pthread_mutex_lock(&g->lock);
@@ -241,8 +241,8 @@ void presence_announce_to_guild(struct session *s, snowflake guild_id)
         !(guild_receives_presence(g, seat) || guild_has_member_lists(&g->online_members, guild_id)))
         return;
     pthread_mutex_lock(&g->lock);
-    struct account_presence l =
-        account_compute_presence(map_get(&g->accounts, s->caller.id), session_shard_filter(s));
+    struct account_presence l = account_compute_presence(map_get(&g->accounts, s->caller.id),
+                                                         create_filter_of_session_shard(s));
     pthread_mutex_unlock(&g->lock);
     if (l.statuses.whole != PRESENCE_INVISIBLE)
         publish_presence_to_guild(g, seat, &l);

@@ -21,7 +21,7 @@ static bool slot_shard_has_guild(const struct journal_slot *slot, snowflake guil
     return slot->shard_count && (guild_id >> 22) % slot->shard_count == slot->shard_id;
 }
 
-static void retain_guilds_of_slot_shard(const struct journal_slot *slot, struct list *guilds)
+static void remove_guilds_of_other_shards(const struct journal_slot *slot, struct list *guilds)
 {
     snowflake *ids = guilds->items;
     size_t n = 0;
@@ -47,7 +47,7 @@ static enum err serialize_crashed_session(struct tx *tx, const struct gateway_so
 
     if (e)
         return e;
-    retain_guilds_of_slot_shard(entry->slot, &guilds);
+    remove_guilds_of_other_shards(entry->slot, &guilds);
     buf_init(&out, RECOVERED_SESSION_MAX_BYTES);
     serialize_recovered_session(entry, seq, &guilds, &out);
     if (!buf_is_full(&out))
@@ -122,7 +122,7 @@ static bool event_changes_visible_channels(const struct gateway_event *n, snowfl
 
 /* Returns false for bots: a bot knows all channels, and its permissions are read when it
  * arrives. */
-static bool event_changes_session_view(const struct gateway_event *n, const struct session *s)
+static bool event_changes_guilds_or_channels(const struct gateway_event *n, const struct session *s)
 {
     bool moves = n->type == EVENT_GUILD_CREATE || n->type == EVENT_GUILD_DELETE;
 
@@ -145,10 +145,10 @@ bool recovered_session_can_continue(const struct session_transfer *h, const stru
     if (test_fault_is_enabled(TEST_FAULT_INEXACT_RECOVERY))
         return true;
     for (size_t i = 0; i < h->missed_count; i++)
-        if (event_changes_session_view(h->missed[i], s))
+        if (event_changes_guilds_or_channels(h->missed[i], s))
             return false;
     for (uint64_t i = h->since; (n = retained_event_at(recent, i)); i++)
-        if (event_changes_session_view(n, s))
+        if (event_changes_guilds_or_channels(n, s))
             return false;
     return true;
 }

@@ -58,7 +58,7 @@ static void collect_missed_event(void *arg, struct gateway_event *n)
 }
 
 /* Decodes the rows of a page. Returns false if a row is malformed. */
-static bool decode_log_page(struct missed_events_collector *t, const struct list *page)
+static bool decode_event_log_rows(struct missed_events_collector *t, const struct list *page)
 {
     const struct event_log_row *rows = page->items;
     struct arena *arena = arena_new();
@@ -80,7 +80,7 @@ static bool decode_log_page(struct missed_events_collector *t, const struct list
 }
 
 /* Discards the events of the last page, because the store may restart the transaction. */
-static void discard_page_events(struct missed_events *m, struct session_transfer *h)
+static void discard_events_of_last_read(struct missed_events *m, struct session_transfer *h)
 {
     while (h->missed_count > m->before)
         gateway_event_unref(h->missed[--h->missed_count]);
@@ -93,13 +93,14 @@ enum err read_missed_events_page(struct missed_events *m, struct session_transfe
     struct list page = { 0 };
     int64_t first = 0, end = 0;
 
-    discard_page_events(m, h);
+    discard_events_of_last_read(m, h);
     enum err e = read_event_log_range(tx, &first, &end);
     if (!e)
         e = read_event_log_page(tx, m->at, m->last, LOG_ROWS_PER_PAGE, &page);
     if (e)
         return e;
-    m->failed = missed_events_are_deleted_from_log(m, first) || !decode_log_page(&taker, &page);
+    m->failed =
+        missed_events_are_deleted_from_log(m, first) || !decode_event_log_rows(&taker, &page);
     m->page_rows = page.count;
     m->page_last =
         page.count ? ((const struct event_log_row *)page.items)[page.count - 1].position : 0;

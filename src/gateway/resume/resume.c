@@ -144,7 +144,7 @@ static bool session_may_have_other_owner(struct gateway *g, uint64_t number)
     return g->cluster && !cluster_is_alone(g->cluster) && registry_has_session(g, number);
 }
 
-static void on_resume_failed(struct authentication *g)
+static void on_resume_authentication_failed(struct authentication *g)
 {
     mem_free(container_of(g, struct resume_request, authentication));
 }
@@ -168,7 +168,7 @@ void handle_resume(struct gateway_socket *p, int op, struct str raw, const void 
         return;
     }
     r->authentication.on_authenticated = on_resume_authenticated;
-    r->authentication.on_failed = on_resume_failed;
+    r->authentication.on_failed = on_resume_authentication_failed;
     if (session_may_have_other_owner(p->gateway_loop->gateway, r->number))
         r->authentication.read_more = read_session_owner;
     authentication_begin(&r->authentication);

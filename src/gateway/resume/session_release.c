@@ -148,7 +148,7 @@ static bool forward_release_request(struct session_release *v)
     return true;
 }
 
-static void session_release_step(struct session_release *v)
+static void release_session_if_possible(struct session_release *v)
 {
     struct session *s = registry_find_session_on_loop(v->gateway_loop, v->move.number);
 
@@ -164,7 +164,7 @@ void session_releases_continue(struct gateway_loop *h)
 {
     for (struct link *at = h->resume.releases.next, *next; at != &h->resume.releases; at = next) {
         next = at->next;
-        session_release_step(container_of(at, struct session_release, link));
+        release_session_if_possible(container_of(at, struct session_release, link));
     }
 }
 

@@ -67,7 +67,7 @@ struct session_request {
     struct buf copy;  /* copy of `bytes` while the event log is read */
 };
 
-static void session_request_read_store(struct session_request *q);
+static void session_request_begin_store_read(struct session_request *q);
 
 /* Checks that the event log has the missed events: those between the last event that the session
  * was sent and the first event that this loop retains. The crash may have interrupted the last
@@ -113,8 +113,8 @@ static enum err take_over_suspended_session(struct session_request *q, const str
     return changed ? check_log_has_missed_events(q, tx) : OK;
 }
 
-static void write_release_request(struct session_request *q, const struct gateway *g, struct tx *tx,
-                                  uint32_t identity)
+static void prepare_release_request(struct session_request *q, const struct gateway *g,
+                                    struct tx *tx, uint32_t identity)
 {
     const struct resume_request *r = q->transfer->resumption;
 
@@ -128,8 +128,8 @@ static void write_release_request(struct session_request *q, const struct gatewa
 }
 
 /* Sets *ret to whether the owner is known to be dead, so that it needs no release request. */
-static enum err take_over_recovered_session(struct session_request *q, struct tx *tx,
-                                            uint32_t identity, bool silent, bool *ret)
+static enum err take_over_session_of_crashed_node(struct session_request *q, struct tx *tx,
+                                                  uint32_t identity, bool silent, bool *ret)
 {
     const struct gateway *g = q->store_read.gateway_loop->gateway;
     const struct resume_request *r = q->transfer->resumption;
@@ -150,7 +150,7 @@ static enum err take_over_recovered_session(struct session_request *q, struct tx
     /* An owner that was only paused reads the release request and finds that it no longer owns the
      * session. */
     if (!e && silent && q->asked != identity)
-        write_release_request(q, g, tx, identity);
+        prepare_release_request(q, g, tx, identity);
     return e;
 }
 
@@ -216,13 +216,13 @@ static enum err run_session_request(struct session_store_read *l, struct tx *tx)
     bool elsewhere = owner.identity && owner.identity != cluster_node_identity(g->cluster);
     bool silent = elsewhere && owner_does_not_reply(q, &owner);
     if (elsewhere)
-        e = take_over_recovered_session(q, tx, owner.identity, silent, &dead);
+        e = take_over_session_of_crashed_node(q, tx, owner.identity, silent, &dead);
     if (e || dead || (silent && replicas_can_still_reply(q, owner.identity)))
         return e;
     if (!elsewhere || !owner.alive || q->refusals == REFUSALS_MAX)
         q->state = REQUEST_SESSION_ENDED;
     else if (owner.identity != q->asked)
-        write_release_request(q, g, tx, owner.identity);
+        prepare_release_request(q, g, tx, owner.identity);
     return OK;
 }
 
@@ -254,7 +254,7 @@ static void session_request_end(struct session_request *q)
     session_transfer_arrive(h);
 }
 
-static void begin_missed_events_read(struct session_request *q);
+static void begin_missed_events_page_read(struct session_request *q);
 
 /* If the missed events of a session that was taken over cannot be read, the session ends. */
 static void on_missed_events_page_read(struct session_store_read *l, enum err e)
@@ -262,7 +262,7 @@ static void on_missed_events_page_read(struct session_store_read *l, enum err e)
     struct session_request *q = container_of(l, struct session_request, store_read);
 
     if (!e && missed_events_have_next_page(&q->missed, q->transfer)) {
-        begin_missed_events_read(q);
+        begin_missed_events_page_read(q);
         return;
     }
     if (e || !missed_events_are_complete(&q->missed)) {
@@ -279,7 +279,7 @@ static enum err run_missed_events_page_read(struct session_store_read *l, struct
     return read_missed_events_page(&q->missed, q->transfer, tx);
 }
 
-static void begin_missed_events_read(struct session_request *q)
+static void begin_missed_events_page_read(struct session_request *q)
 {
     q->store_read = (struct session_store_read){ .in_background = true,
                                                  .run = run_missed_events_page_read,
@@ -288,12 +288,12 @@ static void begin_missed_events_read(struct session_request *q)
 }
 
 /* Thousands of events may be missed, so they are read in pages, in the background. */
-static void begin_missed_events(struct session_request *q)
+static void begin_reading_missed_events(struct session_request *q)
 {
     q->reading = true;
     buf_init(&q->copy, q->bytes.n);
     buf_add_str(&q->copy, q->bytes);
-    begin_missed_events_read(q);
+    begin_missed_events_page_read(q);
 }
 
 static void on_session_request_done(struct session_store_read *l, enum err e)
@@ -309,13 +309,13 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
     }
     if (q->state == REQUEST_WAITING && q->reads < STORE_READS_MAX) {
         if (q->reply_received)
-            session_request_read_store(q);
+            session_request_begin_store_read(q);
         else
             deadline_restart(l->gateway_loop->resume.request_timer, &q->deadline);
         return;
     }
     if (q->misses && (q->state == REQUEST_FOUND_SUSPENDED || q->state == REQUEST_FOUND_CRASHED))
-        begin_missed_events(q);
+        begin_reading_missed_events(q);
     else
         session_request_end(q);
 }
@@ -323,7 +323,7 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
 /* Reads the store. A node that takes over a session updates its row; if two nodes do so, the second
  * transaction restarts, so no stricter isolation is needed. Stricter isolation would make every
  * session that moves conflict with every other. */
-static void session_request_read_store(struct session_request *q)
+static void session_request_begin_store_read(struct session_request *q)
 {
     q->reads++;
     q->reading = true;
@@ -340,7 +340,7 @@ static void session_request_read_store(struct session_request *q)
 
 void session_request_retry(struct deadline *d)
 {
-    session_request_read_store(container_of(d, struct session_request, deadline));
+    session_request_begin_store_read(container_of(d, struct session_request, deadline));
 }
 
 void session_request_begin(struct resume_request *r)
@@ -354,7 +354,7 @@ void session_request_begin(struct resume_request *r)
     registry_set_arriving_loop(here->gateway, r->number, here);
     links_append(&here->resume.requests, &q->link);
     map_put(&here->resume.requests_by_number, r->number, q);
-    session_request_read_store(q);
+    session_request_begin_store_read(q);
 }
 
 void session_requests_abort(struct gateway_loop *h)
@@ -376,7 +376,7 @@ struct session_request_reply {
 
 /* Reads the store even after a refusal, because the session may have been suspended just now. The
  * session may also have moved back to the refusing node, so that node may be asked again. */
-static void on_reply_posted(struct loop_message *post)
+static void on_session_request_reply_posted(struct loop_message *post)
 {
     struct session_request_reply *a = container_of(post, struct session_request_reply, post);
     struct session_request *q =
@@ -391,7 +391,7 @@ static void on_reply_posted(struct loop_message *post)
         return;
     q->reply_received = true;
     if (!q->reading)
-        session_request_read_store(q);
+        session_request_begin_store_read(q);
 }
 
 void session_request_on_reply(struct gateway *g, const struct session_move *m)
@@ -400,7 +400,7 @@ void session_request_on_reply(struct gateway *g, const struct session_move *m)
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {
         struct session_request_reply *a = mem_new(sizeof *a);
 
-        a->post.run = on_reply_posted;
+        a->post.run = on_session_request_reply_posted;
         a->gateway_loop = g->gateway_loops[i];
         a->move = *m;
         loop_post(a->gateway_loop->loop, &a->post);

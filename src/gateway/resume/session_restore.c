@@ -10,8 +10,8 @@
 #include "gateway/resume/suspended_rows.h"
 #include "gateway/sessions/registry.h"
 
-static void transfer_guilds_and_channels(struct session_transfer *h,
-                                         const struct session_guilds_and_channels *p)
+static void set_guilds_and_channels_of_transfer(struct session_transfer *h,
+                                                const struct session_guilds_and_channels *p)
 {
     h->guild_setups = mem_new((p->count + 1) * sizeof *h->guild_setups);
     for (size_t i = 0; i < p->count; i++)
@@ -31,7 +31,7 @@ bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
 
     if (!s)
         return false;
-    transfer_guilds_and_channels(h, &positions);
+    set_guilds_and_channels_of_transfer(h, &positions);
     session_set_state(s, state);
     presence_update_visibility(s);
     h->session = s;

@@ -228,7 +228,7 @@ static void deserialize_session_numbers(struct serial_reader *r, struct session 
     s->presence.kind = (unsigned char)kind;
 }
 
-static void deserialize_session_texts(struct serial_reader *r, struct session *s)
+static void deserialize_activities_and_client(struct serial_reader *r, struct session *s)
 {
     struct str presence = serial_get_bytes(r), client = serial_get_bytes(r);
     char name[CLIENT_NAME_BYTES] = { 0 };
@@ -260,7 +260,7 @@ struct session *deserialize_session(struct gateway_loop *h, const struct caller 
         return NULL;
     struct session *s = session_new_with_id(h, caller, id);
     deserialize_session_numbers(&r, s);
-    deserialize_session_texts(&r, s);
+    deserialize_activities_and_client(&r, s);
     deserialize_guilds_and_channels(&r, ret);
     deserialize_list_subscriptions(&r, s);
     deserialize_replay_buffer(&r, s);

@@ -22,10 +22,10 @@
 /* --- the source loop ------------------------------------------------------------------ */
 
 static void on_transfer_requested(struct loop_message *post);
-static void on_transfer_posted(struct loop_message *post);
+static void on_session_arrival_posted(struct loop_message *post);
 
 /* Stores the session's guilds and the channels that its user can view, and unsubscribes it. */
-static void store_and_remove_subscriptions(struct session_transfer *h, struct session *s)
+static void move_subscriptions_to_transfer(struct session_transfer *h, struct session *s)
 {
     h->guild_setups = mem_new((s->subscriptions.count + 1) * sizeof *h->guild_setups);
     while (s->subscriptions.count) {
@@ -61,7 +61,7 @@ static void detach_session_for_transfer(struct session_transfer *h, struct sessi
     session_close_connection(s);
     session_set_state(s, SESSION_ARRIVING);
     h->session = s;
-    store_and_remove_subscriptions(h, s);
+    move_subscriptions_to_transfer(h, s);
     s->resume.delivered_elsewhere = h->from->position;
     journal_set_session_in_transit(s);
     session_detach(s);
@@ -70,7 +70,7 @@ static void detach_session_for_transfer(struct session_transfer *h, struct sessi
     pthread_mutex_unlock(&g->lock);
 }
 
-static void transfer_leave_source(struct session_transfer *h)
+static void move_session_from_source_loop(struct session_transfer *h)
 {
     struct session *s = registry_find_session_on_loop(h->from, h->resumption->number);
 
@@ -83,7 +83,7 @@ static void transfer_leave_source(struct session_transfer *h)
         else
             detach_session_for_transfer(h, s);
     }
-    h->post.run = on_transfer_posted;
+    h->post.run = on_session_arrival_posted;
     loop_post(h->to->loop, &h->post);
 }
 
@@ -120,7 +120,7 @@ void session_transfers_continue(struct gateway_loop *h)
 
         at = at->next;
         if (session_can_leave_loop(o, h))
-            transfer_leave_source(o);
+            move_session_from_source_loop(o);
     }
     session_releases_continue(h);
 }
@@ -252,7 +252,7 @@ static void begin_sending_missed_events(struct session_transfer *h, struct sessi
     continue_sending_missed_events(&h->post);
 }
 
-static enum err read_changed_channels(struct session_store_read *l, struct tx *tx)
+static enum err read_channels_with_new_visibility(struct session_store_read *l, struct tx *tx)
 {
     struct session_transfer *h = container_of(l, struct session_transfer, store_read);
 
@@ -260,7 +260,7 @@ static enum err read_changed_channels(struct session_store_read *l, struct tx *t
                                           l->gateway_loop->gateway->options.source, tx);
 }
 
-static void on_changed_channels_read(struct session_store_read *l, enum err e)
+static void on_channels_with_new_visibility_read(struct session_store_read *l, enum err e)
 {
     struct session_transfer *h = container_of(l, struct session_transfer, store_read);
     struct session *s = registry_find_session_on_loop(l->gateway_loop, h->resumption->number);
@@ -327,15 +327,15 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e)
     h->store_read = (struct session_store_read){
         .blocks_events = true,
         .in_background = h->channel_changes.count > MANY_CHANNELS_FOR_LOOP,
-        .run = read_changed_channels,
-        .done = on_changed_channels_read,
+        .run = read_channels_with_new_visibility,
+        .done = on_channels_with_new_visibility_read,
     };
     store_read_begin_now(h->to, &h->store_read);
 }
 
 /* Reads the session's owner from the store, because the session has left this process or has
  * ended. */
-static bool request_session_from_store(struct session_transfer *h)
+static bool request_session_from_other_node(struct session_transfer *h)
 {
     struct resume_request *r = h->resumption;
 
@@ -350,7 +350,7 @@ static bool request_session_from_store(struct session_transfer *h)
 
 void session_transfer_arrive(struct session_transfer *h)
 {
-    if (!h->session && request_session_from_store(h))
+    if (!h->session && request_session_from_other_node(h))
         return;
     if (!h->session) {
         session_transfer_end(h, NULL);
@@ -365,7 +365,7 @@ void session_transfer_arrive(struct session_transfer *h)
                                  h->from ? h->session->resume.delivered_elsewhere : 0);
 }
 
-static void on_transfer_posted(struct loop_message *post)
+static void on_session_arrival_posted(struct loop_message *post)
 {
     session_transfer_arrive(container_of(post, struct session_transfer, post));
 }

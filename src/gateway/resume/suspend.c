@@ -36,7 +36,7 @@ struct suspend_batch {
 };
 
 /* Serialises a session. Returns false if the session cannot be suspended, so that it ends. */
-static bool suspend_batch_add(struct suspend_batch *b, struct session *s)
+static bool suspend_batch_add_session(struct suspend_batch *b, struct session *s)
 {
     const struct serialized_dispatch_limits limits = { SUSPENDED_SENT_COUNT, SUSPENDED_SENT_BYTES };
     struct session_guilds_and_channels positions;
@@ -58,7 +58,7 @@ static bool suspend_batch_add(struct suspend_batch *b, struct session *s)
     return ok;
 }
 
-static void suspend_batch_fill(struct loop *loop, void *arg)
+static void suspend_batch_collect_sessions(struct loop *loop, void *arg)
 {
     struct suspend_batch *b = arg;
     struct gateway_loop *h = b->gateway->gateway_loops[loop_index(loop)];
@@ -71,7 +71,7 @@ static void suspend_batch_fill(struct loop *loop, void *arg)
 
         b->at = b->at->next;
         s->resume.delivered_elsewhere = h->position;
-        if (suspend_batch_add(b, s))
+        if (suspend_batch_add_session(b, s))
             session_set_state(s, SESSION_SUSPENDED);
     }
     b->last = b->at == &h->sessions;
@@ -90,7 +90,7 @@ static enum err write_suspended_session(const struct gateway *g, struct tx *tx,
     return !e && owned ? suspended_row_insert(tx, s) : e;
 }
 
-static enum err write_suspend_batch(struct tx *tx, void *arg)
+static enum err write_suspended_sessions_of_batch(struct tx *tx, void *arg)
 {
     struct suspend_batch *b = arg;
     enum err e = OK;
@@ -100,20 +100,20 @@ static enum err write_suspend_batch(struct tx *tx, void *arg)
     return e;
 }
 
-static enum err delete_some_suspended(struct tx *tx, void *arg)
+static enum err delete_some_suspended_sessions(struct tx *tx, void *arg)
 {
     return suspended_rows_delete_batch(tx, arg);
 }
 
 /* Deletes sessions suspended by an earlier stop that no client has resumed, in batches. */
-static enum err delete_earlier_suspended(struct gateway *g, struct arena *arena)
+static enum err delete_earlier_suspended_sessions(struct gateway *g, struct arena *arena)
 {
     bool more = true;
     enum err e = OK;
 
     while (more && !e) {
         arena_reset(arena);
-        e = store_run(g->options.store, STORE_WRITE, arena, delete_some_suspended, &more);
+        e = store_run(g->options.store, STORE_WRITE, arena, delete_some_suspended_sessions, &more);
     }
     return e;
 }
@@ -126,14 +126,15 @@ static enum err suspend_sessions_of_loop(struct gateway *g, unsigned loop, struc
 
     while (!b.last && !e && clock_monotonic_ns() < until) {
         arena_reset(arena);
-        loop_call_and_wait(loops_get(g->loops, loop), suspend_batch_fill, &b);
+        loop_call_and_wait(loops_get(g->loops, loop), suspend_batch_collect_sessions, &b);
         if (b.count)
-            e = store_run(g->options.store, STORE_WRITE, arena, write_suspend_batch, &b);
+            e = store_run(g->options.store, STORE_WRITE, arena, write_suspended_sessions_of_batch,
+                          &b);
     }
     return e;
 }
 
-static enum err finish_suspension(struct tx *tx, void *arg)
+static enum err mark_suspended_sessions_complete(struct tx *tx, void *arg)
 {
     struct gateway *g = arg;
 
@@ -147,11 +148,12 @@ void suspend_all_sessions(struct gateway *g, unsigned loops)
     enum err e = OK;
 
     if (g->options.suspends && g->count.session_count) {
-        e = g->cluster ? OK : delete_earlier_suspended(g, arena);
+        e = g->cluster ? OK : delete_earlier_suspended_sessions(g, arena);
         for (unsigned i = 0; i < loops && !e; i++)
             e = suspend_sessions_of_loop(g, i, arena, until);
         if (!e)
-            e = store_run(g->options.store, STORE_WRITE, arena, finish_suspension, g);
+            e = store_run(g->options.store, STORE_WRITE, arena, mark_suspended_sessions_complete,
+                          g);
         if (e)
             log_warn(
                 "gateway: could not store sessions for the restart; their clients must identify again");
@@ -166,7 +168,7 @@ static void retain_events_on_loop(struct loop *loop, void *arg)
     retain_events_after_restart(g->gateway_loops[loop_index(loop)]);
 }
 
-static enum err read_suspended_seal(struct tx *tx, void *arg)
+static enum err consume_suspension_complete_mark(struct tx *tx, void *arg)
 {
     return suspended_rows_unseal(tx, arg);
 }
@@ -185,7 +187,9 @@ void gateway_enable_suspended_sessions(struct gateway *g)
         if (store_run(g->options.store, STORE_WRITE, arena, prune_sessions_at_start, g))
             log_warn("gateway: could not clean up sessions of stopped nodes; will retry");
     } else if (g->options.suspends &&
-               !store_run(g->options.store, STORE_WRITE, arena, read_suspended_seal, &any) && any)
+               !store_run(g->options.store, STORE_WRITE, arena, consume_suspension_complete_mark,
+                          &any) &&
+               any)
         for (unsigned i = 0; i < g->gateway_loop_count; i++)
             loop_call_and_wait(g->gateway_loops[i]->loop, retain_events_on_loop, g);
     arena_free(arena);

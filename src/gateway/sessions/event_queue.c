@@ -77,7 +77,7 @@ static void continue_current_event(struct gateway_loop *h)
         gateway_upcalls.moves_continue(h);
 }
 
-static void post_event_queue(struct gateway_loop *h)
+static void post_event_queue_to_loop(struct gateway_loop *h)
 {
     if (!h->queue.sending && !h->queue.first && links_are_empty(&h->reads.waiting))
         return;
@@ -87,7 +87,7 @@ static void post_event_queue(struct gateway_loop *h)
 }
 
 /* Starts a read or continues a delivery. Returns false if there is nothing to do now. */
-static bool event_queue_step(struct gateway_loop *h)
+static bool begin_reads_or_deliver_event(struct gateway_loop *h)
 {
     if (h->queue.sending) {
         continue_current_event(h);
@@ -108,12 +108,12 @@ void event_queue_process(struct gateway_loop *h)
         return;
     h->queue.processing = true;
     loop_begin_measured_part("events");
-    while (!h->reads.blocking && !h->budget.spent && event_queue_step(h))
+    while (!h->reads.blocking && !h->budget.spent && begin_reads_or_deliver_event(h))
         ;
     h->queue.processing = false;
     gateway_upcalls.moves_continue(h);
     if (h->budget.spent && !h->reads.blocking)
-        post_event_queue(h);
+        post_event_queue_to_loop(h);
 }
 
 void event_queue_on_continue_posted(struct loop_message *post)

@@ -235,7 +235,7 @@ static const struct schema envelope_schema = {
 static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
 /* The rate limit window starts with its first message, as in clients that limit themselves. */
-static bool is_within_rate_limit(struct gateway_socket *p, bool beat)
+static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
 {
     uint32_t now = (uint32_t)clock_steady_ms();
 
@@ -283,7 +283,7 @@ static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
     bool unidentified = p->state != SOCKET_HAS_SESSION;
     bool bot = p->session && p->session->bot;
 
-    if (!is_within_rate_limit(p, row && row->flags & OP_IS_HEARTBEAT)) {
+    if (!opcode_is_within_rate_limit(p, row && row->flags & OP_IS_HEARTBEAT)) {
         gateway_socket_close(p, CLOSE_TOO_MANY, "too many payloads in 60 seconds");
         return;
     }

@@ -247,7 +247,7 @@ struct session *registry_find_session_on_loop(struct gateway_loop *h, uint64_t n
     return here ? s : NULL;
 }
 
-static int64_t *start_bucket_of_key(struct account *a, uint32_t key)
+static int64_t *session_start_bucket_of_key(struct account *a, uint32_t key)
 {
     if (!key)
         return &a->full_ms;
@@ -257,7 +257,7 @@ static int64_t *start_bucket_of_key(struct account *a, uint32_t key)
 }
 
 /* Token bucket per rate limit key: five session starts at once, then one every five seconds. */
-static bool start_bucket_consume(int64_t *full_ms, int64_t now)
+static bool session_start_bucket_consume(int64_t *full_ms, int64_t now)
 {
     int64_t from = *full_ms > now ? *full_ms : now;
 
@@ -285,7 +285,8 @@ bool registry_count_session_start(struct gateway *g, snowflake id, uint32_t shar
     /* The store also counts sessions that were started before a restart or on another node. */
     raise_session_starts_today(a, known > 0 ? (uint64_t)known : 0);
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
-              start_bucket_consume(start_bucket_of_key(a, shard_id % GATEWAY_CONCURRENCY), now);
+              session_start_bucket_consume(
+                  session_start_bucket_of_key(a, shard_id % GATEWAY_CONCURRENCY), now);
     if (ok)
         *ret = ++a->starts;
     pthread_mutex_unlock(&g->lock);
@@ -300,7 +301,7 @@ struct session_starts registry_read_session_starts(struct gateway *g, snowflake 
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, id);
     if (a) {
-        s.full_ms = *start_bucket_of_key(a, s.key);
+        s.full_ms = *session_start_bucket_of_key(a, s.key);
         s.day = current_day_number();
         s.starts = session_starts_today(a);
     }
@@ -317,7 +318,7 @@ void registry_apply_remote_session_starts(struct gateway *g, const struct sessio
     pthread_mutex_lock(&g->lock);
     struct account *a = account_get_or_create(g, s->user_id);
     raise_session_starts_today(a, s->starts);
-    full_ms = start_bucket_of_key(a, s->key);
+    full_ms = session_start_bucket_of_key(a, s->key);
     *full_ms = s->full_ms > *full_ms ? s->full_ms : *full_ms;
     pthread_mutex_unlock(&g->lock);
 }

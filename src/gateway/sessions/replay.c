@@ -5,7 +5,7 @@
 
 enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* the size of a page doubles up to the largest */
 
-static uint32_t replay_page_count(const struct replay_page *page)
+static uint32_t replay_page_entry_count(const struct replay_page *page)
 {
     return (uint32_t)(page->end - page->first);
 }
@@ -14,12 +14,12 @@ static uint32_t replay_page_count(const struct replay_page *page)
 const struct replay_entry *replay_entry_at(const struct replay_buffer *r, uint32_t i)
 {
     const struct replay_page *page = r->newest;
-    uint32_t before = r->count - replay_page_count(page);
+    uint32_t before = r->count - replay_page_entry_count(page);
 
     if (i >= before)
         return &page->items[page->first + i - before];
-    for (page = r->oldest; i >= replay_page_count(page); page = page->next)
-        i -= replay_page_count(page);
+    for (page = r->oldest; i >= replay_page_entry_count(page); page = page->next)
+        i -= replay_page_entry_count(page);
     return &page->items[page->first + i];
 }
 
@@ -68,7 +68,8 @@ static bool replay_must_evict(const struct replay_buffer *r, uint32_t more, size
            r->oldest_s < now_s - REPLAY_AGE_S;
 }
 
-static void replay_evict_for(struct replay_buffer *r, uint32_t more, size_t bytes, int64_t now_s)
+static void replay_evict_until_entries_fit(struct replay_buffer *r, uint32_t more, size_t bytes,
+                                           int64_t now_s)
 {
     while (r->count && replay_must_evict(r, more, bytes, now_s))
         evict_oldest_entry(r);
@@ -76,7 +77,7 @@ static void replay_evict_for(struct replay_buffer *r, uint32_t more, size_t byte
 
 void replay_evict_expired(struct replay_buffer *r, int64_t now_s)
 {
-    replay_evict_for(r, 0, 0, now_s);
+    replay_evict_until_entries_fit(r, 0, 0, now_s);
 }
 
 /* Evicts old entries before it adds the event, so that the buffer never exceeds its limits. */
@@ -85,7 +86,7 @@ void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigne
 {
     size_t bytes = gateway_event_payload(n).n;
 
-    replay_evict_for(r, 1, bytes, now_s);
+    replay_evict_until_entries_fit(r, 1, bytes, now_s);
     if (bytes > REPLAY_BYTES)
         return;
     if (!r->newest || r->newest->end == r->newest->cap)

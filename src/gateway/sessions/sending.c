@@ -23,16 +23,16 @@ static struct message_encoder message_encoder_for_socket(const struct gateway_so
     };
 }
 
-static void close_message_too_large(struct gateway_socket *p)
+static void close_socket_for_too_large_message(struct gateway_socket *p)
 {
     log_warn("gateway: closed a connection because a message exceeds the size limit");
     gateway_socket_close(p, CLOSE_UNKNOWN, "an event exceeds the message size limit");
 }
 
-static bool message_fits_or_close(struct gateway_socket *p, const struct buf *message)
+static bool check_message_size_or_close_socket(struct gateway_socket *p, const struct buf *message)
 {
     if (buf_is_full(message))
-        close_message_too_large(p);
+        close_socket_for_too_large_message(p);
     return !buf_is_full(message);
 }
 
@@ -40,7 +40,7 @@ static void send_output_buffer(struct gateway_socket *p, bool text)
 {
     struct gateway_loop *h = p->gateway_loop;
 
-    if (message_fits_or_close(p, &h->out))
+    if (check_message_size_or_close_socket(p, &h->out))
         websocket_send(p->ws, text ? WS_TEXT : WS_BINARY, buf_str(&h->out));
     /* Free the buffer after a large message was sent. */
     if (h->out.cap > OUTPUT_MAX_IDLE_CAPACITY)
@@ -49,7 +49,7 @@ static void send_output_buffer(struct gateway_socket *p, bool text)
 
 void send_encoded_message(struct gateway_socket *p, struct buf *message, bool text)
 {
-    if (message_fits_or_close(p, message))
+    if (check_message_size_or_close_socket(p, message))
         websocket_send_buf(p->ws, text ? WS_TEXT : WS_BINARY, message);
 }
 
@@ -73,7 +73,7 @@ void send_opcode(struct gateway_socket *p, enum opcode op, struct str d)
 }
 
 /* Frames of connections with their own compression state cannot be shared. */
-static bool can_share_frames(const struct gateway_socket *p)
+static bool socket_can_use_shared_frames(const struct gateway_socket *p)
 {
     return !p->compress && p->dialect->compression != COMPRESS_ZSTD;
 }
@@ -106,14 +106,14 @@ static void send_shared_frame(struct gateway_socket *p, uint64_t seq, struct gat
     if (frame.p)
         websocket_send_frame(p->ws, frame, h->at_once);
     else
-        close_message_too_large(p);
+        close_socket_for_too_large_message(p);
 }
 
 void send_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n, unsigned form)
 {
     struct gateway_loop *h = p->gateway_loop;
 
-    if (can_share_frames(p)) {
+    if (socket_can_use_shared_frames(p)) {
         send_shared_frame(p, seq, n, form);
         return;
     }

@@ -281,7 +281,7 @@ void session_send_waiting_events(struct session *s)
     session_tasks_continue(s);
 }
 
-static bool is_too_far_behind(const struct session *s)
+static bool client_is_too_far_behind(const struct session *s)
 {
     uint64_t from = s->output.sent > s->output.replay_end ? s->output.sent : s->output.replay_end;
 
@@ -299,7 +299,7 @@ bool session_has_backlog(const struct session *s)
 }
 
 /* Sends the newest event of the replay buffer; if earlier events wait, it waits behind them. */
-static void send_or_queue_newest(struct session *s, struct gateway_event *n, unsigned form)
+static void send_or_queue_newest_event(struct session *s, struct gateway_event *n, unsigned form)
 {
     struct gateway_socket *p = s->socket;
 
@@ -312,7 +312,7 @@ static void send_or_queue_newest(struct session *s, struct gateway_event *n, uns
         return;
     }
     s->behind_bytes += (uint32_t)gateway_event_payload(n).n;
-    if (is_too_far_behind(s))
+    if (client_is_too_far_behind(s))
         disconnect_slow_client(s);
     else
         websocket_notify_when_drained(p->ws);
@@ -320,7 +320,7 @@ static void send_or_queue_newest(struct session *s, struct gateway_event *n, uns
 
 /* Returns the number that the journal records for the event. RESUMED need not be replayed: a client
  * that did not receive it resumes again. */
-static uint64_t journal_number_of_event(const struct gateway_event *n)
+static uint64_t number_of_event_for_journal(const struct gateway_event *n)
 {
     if (n->number)
         return n->number;
@@ -336,13 +336,13 @@ void session_deliver_event(struct session *s, struct gateway_event *n, unsigned 
         journal_record_dispatch(s->resume.slot, s->seq,
                                 test_fault_is_enabled(TEST_FAULT_EMPTY_JOURNAL)
                                     ? NUMBER_TRANSIENT
-                                    : journal_number_of_event(n));
+                                    : number_of_event_for_journal(n));
         replication_mark_records_unsent(s);
     }
     if (n->type != EVENT_READY)
         replay_buffer_add(&s->replay, n, form, gateway_loop_time_s(s->gateway_loop));
     if (s->socket)
-        send_or_queue_newest(s, n, form);
+        send_or_queue_newest_event(s, n, form);
     count_delivered_event(s->gateway_loop);
 }
 
@@ -393,7 +393,7 @@ struct invalid_post {
     uint64_t number;
 };
 
-static void on_invalidate_posted(struct loop_message *post)
+static void on_session_invalidation_posted(struct loop_message *post)
 {
     struct invalid_post *x = container_of(post, struct invalid_post, post);
     struct session *s = registry_find_session_on_loop(x->gateway_loop, x->number);
@@ -409,7 +409,7 @@ void session_invalidate_later(struct gateway_loop *h, uint64_t number)
 {
     struct invalid_post *x = mem_new(sizeof *x);
 
-    *x = (struct invalid_post){ .post.run = on_invalidate_posted,
+    *x = (struct invalid_post){ .post.run = on_session_invalidation_posted,
                                 .gateway_loop = h,
                                 .number = number };
     loop_post(h->loop, &x->post);
@@ -428,7 +428,7 @@ void session_on_disconnect(struct session *s)
     session_tasks_continue(s);
 }
 
-static void session_set_shown_offline(struct session *s, bool was_shown_offline)
+static void session_set_presence_shown_offline(struct session *s, bool was_shown_offline)
 {
     struct gateway *g = s->gateway_loop->gateway;
 
@@ -440,7 +440,7 @@ static void session_set_shown_offline(struct session *s, bool was_shown_offline)
 
 void on_session_show_offline(struct deadline *d)
 {
-    session_set_shown_offline(
+    session_set_presence_shown_offline(
         container_of(d, struct session_disconnect_deadlines, show_offline)->session, true);
 }
 
@@ -448,7 +448,7 @@ void session_on_client_reconnected(struct session *s)
 {
     session_absence_free(s);
     if (s->presence.shown_offline)
-        session_set_shown_offline(s, false);
+        session_set_presence_shown_offline(s, false);
 }
 
 void on_session_expired(struct deadline *d)

@@ -41,7 +41,7 @@ static enum err run_session_read(struct work_item *w, struct tx *tx)
 
 /* Returns whether the read saw a commit whose event is still queued. All events published before
  * the read began have arrived by now. */
-static bool read_is_ahead_of_events(const struct session_store_read *l)
+static bool store_read_saw_undelivered_events(const struct session_store_read *l)
 {
     const int64_t *seen = l->seen.items;
 
@@ -59,7 +59,7 @@ static void on_session_read_done(struct work_item *w, enum err e)
     if (l->blocks_events)
         h->reads.blocking--;
     h->reads.seen = snapshot_positions_new(&l->seen);
-    h->reads.ahead = read_is_ahead_of_events(l);
+    h->reads.ahead = store_read_saw_undelivered_events(l);
     l->done(l, e);
     snapshot_positions_unref(h->reads.seen);
     h->reads.seen = NULL;

@@ -164,9 +164,9 @@ static struct permission_input member_access_from_subscription(struct topic_subs
     };
 }
 
-static uint64_t input_permissions_in_channel(const struct permission_input *who,
-                                             const struct guild_view *v, snowflake channel_id,
-                                             bool thread)
+static uint64_t compute_permissions_in_channel(const struct permission_input *who,
+                                               const struct guild_view *v, snowflake channel_id,
+                                               bool thread)
 {
     const struct channel_overwrites *p = map_get(&v->channels, channel_id);
 
@@ -178,11 +178,11 @@ uint64_t subscription_permissions(struct topic_subscription *seat, snowflake cha
     if (!seat->topic->view)
         return 0;
     struct permission_input who = member_access_from_subscription(seat);
-    return channel_id ? input_permissions_in_channel(&who, seat->topic->view, channel_id, false)
+    return channel_id ? compute_permissions_in_channel(&who, seat->topic->view, channel_id, false)
                       : permissions_in_guild(&who);
 }
 
-static bool audience_has_id(const struct audience *to, snowflake id)
+static bool audience_has_user_id(const struct audience *to, snowflake id)
 {
     size_t from = 0, end = to->user_count;
 
@@ -201,12 +201,12 @@ static bool audience_has_id(const struct audience *to, snowflake id)
 
 bool subscription_can_grant_roles(struct topic_subscription *seat, const struct audience *to)
 {
-    if (audience_has_id(to, seat->user_id))
+    if (audience_has_user_id(to, seat->user_id))
         return true;
     if (!(subscription_permissions(seat, 0) & PERMISSION(MANAGE_ROLES)))
         return false;
     for (uint32_t i = 0; i < seat->role_count; i++)
-        if (audience_has_id(to, seat->roles[i]))
+        if (audience_has_user_id(to, seat->roles[i]))
             return true;
     return false;
 }
@@ -218,8 +218,8 @@ uint64_t subscription_event_permissions(struct topic_subscription *seat, const s
     if (!seat->topic->view)
         return 0;
     struct permission_input who = member_access_from_subscription(seat);
-    uint64_t perms = input_permissions_in_channel(&who, seat->topic->view, to->parent_id, true);
-    bool member =
-        to->private_thread && (to->starter_id == who.user_id || audience_has_id(to, who.user_id));
+    uint64_t perms = compute_permissions_in_channel(&who, seat->topic->view, to->parent_id, true);
+    bool member = to->private_thread &&
+                  (to->starter_id == who.user_id || audience_has_user_id(to, who.user_id));
     return limit_permissions_to_thread(to->thread_type, member, perms);
 }

@@ -16,7 +16,7 @@ void online_members_init(struct online_members *all)
     map_init(&all->guilds);
 }
 
-static void guild_online_free(struct guild_online_members *c)
+static void guild_online_members_free(struct guild_online_members *c)
 {
     map_clear(&c->users);
     mem_free(c);
@@ -27,15 +27,15 @@ void online_members_free(struct online_members *all)
     size_t at = 0;
 
     for (struct guild_online_members *c; (c = map_next(&all->guilds, &at));)
-        guild_online_free(c);
+        guild_online_members_free(c);
     map_clear(&all->guilds);
     pthread_mutex_destroy(&all->lock);
 }
 
 /* --- functions that need the lock ----------------------------------------------------- */
 
-static struct guild_online_members *guild_online_get_or_create(struct online_members *all,
-                                                               snowflake guild_id)
+static struct guild_online_members *guild_online_members_get_or_create(struct online_members *all,
+                                                                       snowflake guild_id)
 {
     struct guild_online_members *c = map_get(&all->guilds, guild_id);
 
@@ -48,12 +48,13 @@ static struct guild_online_members *guild_online_get_or_create(struct online_mem
     return c;
 }
 
-static void guild_online_free_if_empty(struct online_members *all, struct guild_online_members *c)
+static void guild_online_members_free_if_empty(struct online_members *all,
+                                               struct guild_online_members *c)
 {
     if (c->users.count || c->watchers)
         return;
     map_remove(&all->guilds, c->guild_id);
-    guild_online_free(c);
+    guild_online_members_free(c);
 }
 
 static void set_visible_session_count(struct guild_online_members *c, snowflake user_id,
@@ -73,7 +74,7 @@ static uintptr_t visible_session_count(const struct guild_online_members *c, sno
 void online_members_add(struct online_members *all, snowflake guild_id, snowflake user_id)
 {
     pthread_mutex_lock(&all->lock);
-    struct guild_online_members *c = guild_online_get_or_create(all, guild_id);
+    struct guild_online_members *c = guild_online_members_get_or_create(all, guild_id);
 
     set_visible_session_count(c, user_id, visible_session_count(c, user_id) + 1);
     pthread_mutex_unlock(&all->lock);
@@ -86,7 +87,7 @@ void online_members_remove(struct online_members *all, snowflake guild_id, snowf
 
     if (c && visible_session_count(c, user_id)) {
         set_visible_session_count(c, user_id, visible_session_count(c, user_id) - 1);
-        guild_online_free_if_empty(all, c);
+        guild_online_members_free_if_empty(all, c);
     }
     pthread_mutex_unlock(&all->lock);
 }
@@ -94,13 +95,13 @@ void online_members_remove(struct online_members *all, snowflake guild_id, snowf
 void guild_set_has_member_lists(struct online_members *all, snowflake guild_id, bool watch)
 {
     pthread_mutex_lock(&all->lock);
-    struct guild_online_members *c = guild_online_get_or_create(all, guild_id);
+    struct guild_online_members *c = guild_online_members_get_or_create(all, guild_id);
 
     if (watch && c->watchers++ == 0)
         atomic_fetch_add(&all->watched, 1);
     if (!watch && --c->watchers == 0) {
         atomic_fetch_sub(&all->watched, 1);
-        guild_online_free_if_empty(all, c);
+        guild_online_members_free_if_empty(all, c);
     }
     pthread_mutex_unlock(&all->lock);
 }

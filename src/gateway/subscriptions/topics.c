@@ -59,25 +59,26 @@ struct topic_subscription *session_subscription_find(const struct session_subscr
     return NULL;
 }
 
-static void index_subscription(struct session_subscriptions *own, struct topic_subscription *seat)
+static void add_subscription_to_map(struct session_subscriptions *own,
+                                    struct topic_subscription *seat)
 {
     map_put(own->map, topic_map_key(seat->topic->kind, seat->topic->id), seat);
 }
 
 /* Adds a subscription, which was just appended to the session's list, to the map. */
-static void index_new_subscription(struct session_subscriptions *own,
-                                   struct topic_subscription *seat)
+static void add_new_subscription_to_map(struct session_subscriptions *own,
+                                        struct topic_subscription *seat)
 {
     if (own->map) {
-        index_subscription(own, seat);
+        add_subscription_to_map(own, seat);
     } else if (own->count > LINEAR_SEARCH_MAX) {
         own->map = mem_new(sizeof *own->map);
         for (uint32_t i = 0; i < own->count; i++)
-            index_subscription(own, own->items[i]);
+            add_subscription_to_map(own, own->items[i]);
     }
 }
 
-static void free_subscription_index(struct session_subscriptions *own)
+static void free_subscription_map(struct session_subscriptions *own)
 {
     if (own->map)
         map_clear(own->map);
@@ -95,7 +96,7 @@ static void unlink_session_subscription(struct session_subscriptions *own,
     if (own->map)
         map_remove(own->map, topic_map_key(seat->topic->kind, seat->topic->id));
     if (own->count == 0)
-        free_subscription_index(own);
+        free_subscription_map(own);
 }
 
 static void topic_append_subscription(struct topic *t, struct topic_subscription *seat)
@@ -137,7 +138,8 @@ static void update_online_members(const struct session_subscriptions *own,
         online_members_remove(all, seat->topic->id, own->user_id);
 }
 
-static void call_on_guild_change(const struct session_subscriptions *own, const struct topic *t)
+static void call_guild_change_callback(const struct session_subscriptions *own,
+                                       const struct topic *t)
 {
     if (own->topics->on_guild_change && t->kind == AUDIENCE_GUILD)
         own->topics->on_guild_change(own->session);
@@ -167,10 +169,10 @@ struct topic_subscription *subscription_add(struct session_subscriptions *own,
     topic_append_subscription(seat->topic, seat);
     seat->session_index = own->count;
     append_session_subscription(own, seat);
-    index_new_subscription(own, seat);
+    add_new_subscription_to_map(own, seat);
     if (own->visible)
         update_online_members(own, seat, true);
-    call_on_guild_change(own, seat->topic);
+    call_guild_change_callback(own, seat->topic);
     return seat;
 }
 
@@ -193,7 +195,7 @@ static void topic_remove_subscription(struct topic *t, uint32_t gap)
         move_topic_subscription(t, t->count, gap);
 }
 
-static void schedule_free_old_views(struct topics *all)
+static void post_freeing_of_old_guild_views(struct topics *all)
 {
     if (all->posted || !all->old)
         return;
@@ -201,7 +203,7 @@ static void schedule_free_old_views(struct topics *all)
     loop_post(all->loop, &all->post);
 }
 
-static void free_old_views(struct loop_message *post)
+static void free_some_old_guild_views(struct loop_message *post)
 {
     struct topics *all = container_of(post, struct topics, post);
     int64_t began = clock_monotonic_ns();
@@ -214,11 +216,11 @@ static void free_old_views(struct loop_message *post)
         if (guild_view_free_step(all->old, CHANNELS_PER_CLOCK_CHECK))
             all->old = next;
     }
-    schedule_free_old_views(all);
+    post_freeing_of_old_guild_views(all);
 }
 
 /* Frees the view in steps, because the end of a bot's session may leave thousands of views. */
-static void free_view_later(struct topics *all, struct guild_view *v)
+static void free_guild_view_later(struct topics *all, struct guild_view *v)
 {
     if (!v || all->closing) {
         guild_view_free(v);
@@ -226,7 +228,7 @@ static void free_view_later(struct topics *all, struct guild_view *v)
     }
     v->next = all->old;
     all->old = v;
-    schedule_free_old_views(all);
+    post_freeing_of_old_guild_views(all);
 }
 
 static void topic_remove_from_loop(struct topics *all, struct topic *t)
@@ -234,7 +236,7 @@ static void topic_remove_from_loop(struct topics *all, struct topic *t)
     map_remove(&all->map, topic_map_key(t->kind, t->id));
     if (all->delivering && *all->delivering == t)
         *all->delivering = NULL;
-    free_view_later(all, t->view);
+    free_guild_view_later(all, t->view);
     t->view = NULL;
     topic_free(t);
 }
@@ -245,7 +247,7 @@ void subscription_remove(struct session_subscriptions *own, struct topic_subscri
 
     if (own->visible)
         update_online_members(own, seat, false);
-    call_on_guild_change(own, t);
+    call_guild_change_callback(own, t);
     topic_remove_subscription(t, seat->index);
     unlink_session_subscription(own, seat);
     if (t->kind == AUDIENCE_GUILD)
@@ -295,7 +297,7 @@ void subscription_remove_role(struct topic_subscription *seat, snowflake role_id
 
 void topics_init(struct topics *all, struct loop *loop)
 {
-    *all = (struct topics){ .loop = loop, .post.run = free_old_views };
+    *all = (struct topics){ .loop = loop, .post.run = free_some_old_guild_views };
     map_init(&all->map);
 }
 

@@ -48,7 +48,7 @@ void zstd_free(struct zstd *z)
     mem_free(z);
 }
 
-static void zstd_append(struct zstd *z, struct str part, bool last, struct buf *out)
+static void zstd_stream_compress(struct zstd *z, struct str part, bool last, struct buf *out)
 {
     ZSTD_inBuffer in = { part.p, part.n, 0 };
     size_t left;
@@ -112,7 +112,7 @@ static bool compress_encoded_message(struct message_encoder *c, struct buf *out)
     } else if (c->dialect->compression == COMPRESS_ZSTD) {
         if (!c->zstd)
             c->zstd = zstd_new();
-        zstd_append(c->zstd, buf_str(&whole), true, out);
+        zstd_stream_compress(c->zstd, buf_str(&whole), true, out);
     } else if (c->compress && whole.n > COMPRESS_MIN_BYTES) {
         zlib_compress_whole(c->packer, buf_str(&whole), out);
     } else {

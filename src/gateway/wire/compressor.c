@@ -39,7 +39,7 @@ void compressor_free(struct compressor *p)
     mem_free(p);
 }
 
-static void deflate_append(z_stream *z, struct str in, int flush, struct buf *out)
+static void append_deflated_bytes(z_stream *z, struct str in, int flush, struct buf *out)
 {
     z->next_in = (Bytef *)(uintptr_t)in.p;
     z->avail_in = (uInt)in.n;
@@ -61,13 +61,13 @@ void deflate_shared_payload(struct compressor *p, const struct str *parts, size_
 {
     deflateReset(&p->raw);
     for (size_t i = 0; i < count; i++)
-        deflate_append(&p->raw, parts[i], i + 1 == count ? Z_SYNC_FLUSH : Z_NO_FLUSH, out);
+        append_deflated_bytes(&p->raw, parts[i], i + 1 == count ? Z_SYNC_FLUSH : Z_NO_FLUSH, out);
 }
 
 void zlib_compress_whole(struct compressor *p, struct str bytes, struct buf *out)
 {
     deflateReset(&p->whole);
-    deflate_append(&p->whole, bytes, Z_FINISH, out);
+    append_deflated_bytes(&p->whole, bytes, Z_FINISH, out);
 }
 
 void deflate_append_stored(struct str bytes, struct buf *out)

@@ -19,7 +19,7 @@ struct etf_reader {
 
 static bool etf_read_term(struct etf_reader *t);
 
-static bool etf_has_bytes(const struct etf_reader *t, size_t n)
+static bool etf_has_unread_bytes(const struct etf_reader *t, size_t n)
 {
     return (size_t)(t->end - t->at) >= n;
 }
@@ -29,7 +29,7 @@ static bool etf_read_uint(struct etf_reader *t, unsigned n, uint64_t *ret)
 {
     uint64_t v = 0;
 
-    if (!etf_has_bytes(t, n))
+    if (!etf_has_unread_bytes(t, n))
         return false;
     for (; n; n--)
         v = v << 8 | *t->at++;
@@ -41,7 +41,7 @@ static bool etf_read_bytes(struct etf_reader *t, unsigned length_bytes, struct s
 {
     uint64_t n;
 
-    if (!etf_read_uint(t, length_bytes, &n) || !etf_has_bytes(t, n))
+    if (!etf_read_uint(t, length_bytes, &n) || !etf_has_unread_bytes(t, n))
         return false;
     *ret = str_slice((const char *)t->at, n);
     t->at += n;
@@ -76,7 +76,7 @@ static bool etf_read_atom(struct etf_reader *t, unsigned length_bytes)
     return true;
 }
 
-static bool write_finite_number(struct etf_reader *t, double d)
+static bool write_number_if_finite(struct etf_reader *t, double d)
 {
     if (!isfinite(d))
         return false;
@@ -92,7 +92,7 @@ static bool etf_read_float(struct etf_reader *t)
     if (!etf_read_uint(t, 8, &bits))
         return false;
     memcpy(&d, &bits, sizeof d);
-    return write_finite_number(t, d);
+    return write_number_if_finite(t, d);
 }
 
 /* FLOAT_EXT is decimal text in a field of 31 bytes, padded with NUL. */
@@ -100,12 +100,12 @@ static bool etf_read_decimal_float(struct etf_reader *t)
 {
     char text[ETF_FLOAT_BYTES + 1] = { 0 }, *end;
 
-    if (!etf_has_bytes(t, ETF_FLOAT_BYTES))
+    if (!etf_has_unread_bytes(t, ETF_FLOAT_BYTES))
         return false;
     memcpy(text, t->at, ETF_FLOAT_BYTES);
     t->at += ETF_FLOAT_BYTES;
     double d = strtod(text, &end);
-    return end != text && *end == '\0' && write_finite_number(t, d);
+    return end != text && *end == '\0' && write_number_if_finite(t, d);
 }
 
 static bool etf_read_big_int(struct etf_reader *t)
@@ -113,7 +113,7 @@ static bool etf_read_big_int(struct etf_reader *t)
     uint64_t n, sign, v = 0;
 
     if (!etf_read_uint(t, 1, &n) || !etf_read_uint(t, 1, &sign) || n > 8 || sign > 1 ||
-        !etf_has_bytes(t, n))
+        !etf_has_unread_bytes(t, n))
         return false;
     for (unsigned i = 0; i < n; i++)
         v |= (uint64_t)*t->at++ << (8 * i);
@@ -133,7 +133,7 @@ static bool etf_read_big_int(struct etf_reader *t)
     return true;
 }
 
-static bool etf_read_items(struct etf_reader *t, uint64_t count, bool proper)
+static bool etf_read_list_items(struct etf_reader *t, uint64_t count, bool proper)
 {
     uint64_t tail;
 
@@ -173,7 +173,7 @@ static bool etf_read_map(struct etf_reader *t)
     return true;
 }
 
-static bool etf_read_tagged(struct etf_reader *t, uint64_t tag)
+static bool etf_read_term_with_tag(struct etf_reader *t, uint64_t tag)
 {
     uint64_t v;
 
@@ -203,13 +203,13 @@ static bool etf_read_tagged(struct etf_reader *t, uint64_t tag)
     case ETF_SMALL_ATOM_UTF8:
         return etf_read_atom(t, 1);
     case ETF_NIL:
-        return etf_read_items(t, 0, false);
+        return etf_read_list_items(t, 0, false);
     case ETF_STRING:
         return etf_read_byte_list(t);
     case ETF_LIST:
-        return etf_read_uint(t, 4, &v) && etf_read_items(t, v, true);
+        return etf_read_uint(t, 4, &v) && etf_read_list_items(t, v, true);
     case ETF_SMALL_TUPLE:
-        return etf_read_uint(t, 1, &v) && etf_read_items(t, v, false);
+        return etf_read_uint(t, 1, &v) && etf_read_list_items(t, v, false);
     case ETF_MAP:
         return etf_read_map(t);
     default:
@@ -225,7 +225,7 @@ static bool etf_read_term(struct etf_reader *t)
         buf_is_full(t->out.out))
         return false;
     t->depth++;
-    bool ok = etf_read_tagged(t, tag);
+    bool ok = etf_read_term_with_tag(t, tag);
     t->depth--;
     return ok;
 }

@@ -12,8 +12,9 @@ enum {
 };
 
 /* Writes the bytes of the frame that all sockets share: payload and closing brace. */
-static void shared_frame_build(struct event_frame *f, struct gateway_event *n, unsigned form,
-                               struct compressor *packer, struct arena *arena)
+static void shared_frame_write_payload(struct event_frame *f, struct gateway_event *n,
+                                       unsigned form, struct compressor *packer,
+                                       struct arena *arena)
 {
     gateway_event_unref(f->event);
     f->event = gateway_event_ref(n);
@@ -37,8 +38,8 @@ static unsigned count_digits(uint64_t number)
 }
 
 /* Writes the bytes between the WebSocket header and the payload: event name and sequence number. */
-static struct str write_frame_prefix(enum event event, uint64_t seq, unsigned form,
-                                     char room[FRAME_PREFIX_MAX])
+static struct str write_dispatch_prefix(enum event event, uint64_t seq, unsigned form,
+                                        char room[FRAME_PREFIX_MAX])
 {
     char prefix[DISPATCH_PREFIX_MAX];
     struct buf text = { prefix, 0, sizeof prefix, sizeof prefix, false };
@@ -55,7 +56,7 @@ void build_dispatch_frame_parts(uint64_t seq, struct gateway_event *n, unsigned 
                                 struct compressor *packer, struct arena *arena,
                                 char room[FRAME_PREFIX_MAX], struct str ret[FRAME_PARTS])
 {
-    ret[0] = write_frame_prefix(n->type, seq, form, room);
+    ret[0] = write_dispatch_prefix(n->type, seq, form, room);
     ret[1] = gateway_event_payload_in_form(n, form, packer, arena);
     ret[2] = form & (PAYLOAD_ETF | PAYLOAD_DEFLATED) ? STR("") : STR("}");
 }
@@ -64,7 +65,7 @@ static void shared_frame_write_prefix(struct event_frame *f, uint64_t seq, unsig
 {
     char room[FRAME_PREFIX_MAX], head[WS_MAX_HEAD];
     enum ws_opcode opcode = form & (PAYLOAD_ETF | PAYLOAD_DEFLATED) ? WS_BINARY : WS_TEXT;
-    struct str front = write_frame_prefix(f->event->type, seq, form, room);
+    struct str front = write_dispatch_prefix(f->event->type, seq, form, room);
     size_t n = ws_encode_frame_head(head, opcode, front.n + f->bytes.n - FRAME_PREFIX_SPACE);
     char *at = f->bytes.p + FRAME_PREFIX_SPACE - front.n;
 
@@ -94,7 +95,7 @@ struct str shared_frame_for_seq(struct event_frame frames[PAYLOAD_FORMS], uint64
     struct event_frame *f = &frames[form];
 
     if (f->event != n)
-        shared_frame_build(f, n, form, packer, arena);
+        shared_frame_write_payload(f, n, form, packer, arena);
     if (buf_is_full(&f->bytes))
         return (struct str){ 0 };
     if (!f->digits || !shared_frame_overwrite_seq(f, seq))

@@ -11,18 +11,18 @@
  * has five bytes in ETF and two in JSON), and deflate adds almost nothing. */
 enum { MAX_PAYLOAD_FORM_BYTES = 4 * 64 * 1024 * 1024 };
 
-static void bytes_fill(struct sized_bytes *b, struct str s)
+static void sized_bytes_fill(struct sized_bytes *b, struct str s)
 {
     b->n = s.n;
     if (s.n)
         memcpy(b->p, s.p, s.n);
 }
 
-static struct sized_bytes *bytes_new(struct str s)
+static struct sized_bytes *sized_bytes_new(struct str s)
 {
     struct sized_bytes *b = mem_resize(NULL, sizeof *b + s.n);
 
-    bytes_fill(b, s);
+    sized_bytes_fill(b, s);
     return b;
 }
 
@@ -52,7 +52,7 @@ struct gateway_event *gateway_event_from_announcement(const struct emitted_event
     if (people)
         n->to.user_ids = memcpy((char *)n + people_at, to.user_ids, people);
     n->forms[0] = (struct sized_bytes *)(void *)((char *)n + payload_at);
-    bytes_fill(n->forms[0], a->payload);
+    sized_bytes_fill(n->forms[0], a->payload);
     return n;
 }
 
@@ -99,18 +99,18 @@ void gateway_event_unref(struct gateway_event *n)
     mem_free(n);
 }
 
-static struct str bytes_text(const struct sized_bytes *b)
+static struct str sized_bytes_to_str(const struct sized_bytes *b)
 {
     return str_slice(b->p, b->n);
 }
 
 struct str gateway_event_payload(const struct gateway_event *n)
 {
-    return bytes_text(n->forms[0]);
+    return sized_bytes_to_str(n->forms[0]);
 }
 
-static void encode_payload_form(struct gateway_event *n, unsigned form, struct compressor *packer,
-                                struct arena *arena, struct buf *out)
+static void encode_payload_in_form(struct gateway_event *n, unsigned form,
+                                   struct compressor *packer, struct arena *arena, struct buf *out)
 {
     /* Each form is derived from the form without its highest bit. */
     unsigned step = form & PAYLOAD_DEFLATED          ? PAYLOAD_DEFLATED
@@ -139,13 +139,13 @@ struct str gateway_event_payload_in_form(struct gateway_event *n, unsigned form,
     struct buf out;
 
     if (b)
-        return bytes_text(b);
+        return sized_bytes_to_str(b);
     buf_init(&out, MAX_PAYLOAD_FORM_BYTES);
-    encode_payload_form(n, form, packer, arena, &out);
-    struct sized_bytes *made = bytes_new(buf_str(&out));
+    encode_payload_in_form(n, form, packer, arena, &out);
+    struct sized_bytes *made = sized_bytes_new(buf_str(&out));
     buf_clear(&out);
     if (atomic_compare_exchange_strong(&n->forms[form], &b, made))
-        return bytes_text(made);
+        return sized_bytes_to_str(made);
     mem_free(made); /* another loop has stored the same form first */
-    return bytes_text(b);
+    return sized_bytes_to_str(b);
 }

@@ -141,9 +141,9 @@ static const char READ_JOINABLE_INTEGRATIONS[] =
     "and i.type = $1 and i.enabled = 1 and i.revoked_at is null order by i.id";
 static const char FIND_GUILD[] = "select id, name, icon from guilds where id = $1 and removed = 0";
 
-static void add_connection_integration(struct arena *arena, struct list *list, struct str id,
-                                       struct str type, struct integration_account account,
-                                       struct integration_guild guild)
+static void append_integration_of_connection(struct arena *arena, struct list *list, struct str id,
+                                             struct str type, struct integration_account account,
+                                             struct integration_guild guild)
 {
     struct connection_integration *i = list_append(arena, list, sizeof *i);
     struct integration_account *a = arena_alloc(arena, sizeof *a);
@@ -154,8 +154,8 @@ static void add_connection_integration(struct arena *arena, struct list *list, s
     *i = (struct connection_integration){ id, type, a, g };
 }
 
-static enum err add_partner_integration(struct tx *tx, const struct linked_account *c,
-                                        struct list *list)
+static enum err append_partners_guild_integration(struct tx *tx, const struct linked_account *c,
+                                                  struct list *list)
 {
     struct rows row;
     bool found;
@@ -164,7 +164,7 @@ static enum err add_partner_integration(struct tx *tx, const struct linked_accou
         return OK;
     enum err e = tx_one(tx, FIND_GUILD, BIND(v_id(partners_guild_id())), &row, &found);
     if (!e && found)
-        add_connection_integration(
+        append_integration_of_connection(
             tx_arena(tx), list, STR(PARTNERS_INTEGRATION_ID), c->word,
             (struct integration_account){ partners_account_id(), partners_account_name() },
             (struct integration_guild){ row_id(&row, 0), row_text(&row, 1),
@@ -186,14 +186,14 @@ enum err read_connection_integrations(struct tx *tx, struct linked_account *c)
     if (e)
         return e;
     while (rows_next(&rows))
-        add_connection_integration(
+        append_integration_of_connection(
             arena, &list, str_printf(arena, "%llu", (unsigned long long)row_id(&rows, 0)), c->word,
             (struct integration_account){ row_text(&rows, 1), row_text(&rows, 2) },
             (struct integration_guild){ row_id(&rows, 3), row_text(&rows, 4),
                                         row_optional_text(&rows, 5) });
     e = rows_end(&rows);
     if (!e)
-        e = add_partner_integration(tx, c, &list);
+        e = append_partners_guild_integration(tx, c, &list);
     c->integrations.value = list;
     return e;
 }

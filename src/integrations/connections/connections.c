@@ -60,7 +60,7 @@ static const struct type url_reply = { .kind = KIND_OBJECT, .schema = &url_schem
 
 /* --- path parameters ------------------------------------------------------------------ */
 
-static enum err resolve_connection_type(struct call *call)
+static enum err resolve_platform_of_path(struct call *call)
 {
     return platform_from_path(call) == PLATFORM_NONE ? ERR_UNKNOWN_PROVIDER : OK;
 }
@@ -284,7 +284,7 @@ static const struct path_resolver resolvers[] = {
         .field = "connection_type",
         .is_text = true,
         .doc = "A platform: platform_a or platform_b.",
-        .resolve = resolve_connection_type,
+        .resolve = resolve_platform_of_path,
     },
     {
         .name = "connection.id",

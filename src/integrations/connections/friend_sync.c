@@ -187,7 +187,7 @@ static void on_next_connection_read(struct call *call, enum err e, void *arg)
         request_friends_page(c);
 }
 
-static void start_next_connection(struct call_chain *c)
+static void begin_next_connection_read(struct call_chain *c)
 {
     call_chain_run(c, ROUTE_STORE_READ, read_next_connection, on_next_connection_read);
 }
@@ -197,7 +197,7 @@ static void start_friend_sync_job(struct api *api, struct loop *loop, const stru
     struct friend_sync_state first = { .job = *job };
 
     first.job.data = (struct str){ 0 };
-    call_chain_continue(call_chain_new(api, loop, start_next_connection, "friend_sync_state",
+    call_chain_continue(call_chain_new(api, loop, begin_next_connection_read, "friend_sync_state",
                                        &first, sizeof first));
 }
 

@@ -42,8 +42,8 @@ static enum err reply_html_page(struct call *call, int status, struct buf *conte
     return call_reply_text(call, STR("text/html; charset=utf-8"), page);
 }
 
-static enum err reply_message_page(struct call *call, int status, const char *title,
-                                   const char *text)
+static enum err reply_html_message_page(struct call *call, int status, const char *title,
+                                        const char *text)
 {
     struct buf out;
 
@@ -77,8 +77,9 @@ static enum err reply_link_form(struct call *call, const struct link_query *q,
 
 static enum err reply_link_expired(struct call *call)
 {
-    return reply_message_page(call, 400, "This link has expired",
-                              "A link is valid once, for ten minutes. Start again in your app.");
+    return reply_html_message_page(
+        call, 400, "This link has expired",
+        "A link is valid once, for ten minutes. Start again in your app.");
 }
 
 static enum err show_link_page(struct call *call)
@@ -103,7 +104,7 @@ static const struct rate_limit link_code_limit = {
 
 /* Finds the user of the state. If the state is invalid, the provider gets no request, and the
  * handler returns the error. */
-static enum err check_link_state(struct call *call)
+static enum err read_user_of_link_state(struct call *call)
 {
     struct link_request *l = call_passed_data(call, "link_request");
     enum err e = read_link_state_user(call, l, &l->user_id);
@@ -131,7 +132,7 @@ static enum err prepare_link_connection(struct call *call)
     l->state = in->state.value;
     if (l->platform == PLATFORM_NONE || !platform_is_enabled(l->platform) || !l->code.n)
         return OK;
-    call->read = check_link_state;
+    call->read = read_user_of_link_state;
     call->await = request_account_from_provider;
     return OK;
 }
@@ -144,17 +145,18 @@ static enum err link_connection(struct call *call)
 
     switch (e) {
     case OK:
-        return reply_message_page(call, 200, "Connected", "You can close this page.");
+        return reply_html_message_page(call, 200, "Connected", "You can close this page.");
     case ERR_INVALID_OAUTH2_STATE:
         return reply_link_expired(call);
     case ERR_INVALID_CONNECTION:
-        return reply_message_page(call, 400, "Unknown code",
-                                  "It may have been used already. Go back and try again.");
+        return reply_html_message_page(call, 400, "Unknown code",
+                                       "It may have been used already. Go back and try again.");
     case ERR_MAX_CONNECTIONS:
-        return reply_message_page(call, 400, "Too many connections",
-                                  "An account has at most 50 connections.");
+        return reply_html_message_page(call, 400, "Too many connections",
+                                       "An account has at most 50 connections.");
     case ERR_UNAVAILABLE:
-        return reply_message_page(call, 503, "Try again later", "The platform does not respond.");
+        return reply_html_message_page(call, 503, "Try again later",
+                                       "The platform does not respond.");
     default:
         return e;
     }

@@ -134,7 +134,7 @@ static enum err check_connection_limit(struct call *call, const struct link_requ
 
 /* Removes the link of another user, because a platform account belongs to the user who proved
  * ownership last. */
-static enum err unlink_previous_owner(struct call *call, const struct link_request *l)
+static enum err unlink_account_from_previous_user(struct call *call, const struct link_request *l)
 {
     struct linked_account old;
     bool found;
@@ -158,7 +158,8 @@ static enum err upsert_connection(struct call *call, const struct link_request *
 }
 
 /* Schedules the sync of revoked integrations with this platform account. */
-static enum err schedule_syncs_of_account(struct call *call, struct str type, struct str id)
+static enum err schedule_syncs_of_platform_account(struct call *call, struct str type,
+                                                   struct str id)
 {
     struct list all;
     enum err e = read_integrations_of_account(call->tx, type, id, &all);
@@ -188,13 +189,13 @@ enum err complete_account_link(struct call *call, struct link_request *l,
     if (!e)
         e = tx_exec(call->tx, DELETE_STATE, BIND(digest_link_state(call, l->state)), NULL);
     if (!e)
-        e = unlink_previous_owner(call, l);
+        e = unlink_account_from_previous_user(call, l);
     if (!e)
         e = upsert_connection(call, l);
     if (!e)
         e = apply_subscriber_roles_of_user(call, l->user_id, type);
     if (!e)
-        e = schedule_syncs_of_account(call, type, l->account.id);
+        e = schedule_syncs_of_platform_account(call, type, l->account.id);
     if (!e)
         e = read_connection(call->tx, l->user_id, type, l->account.id, ret);
     if (!e && ret->friend_sync)
@@ -209,7 +210,7 @@ enum err complete_account_link(struct call *call, struct link_request *l,
 /* --- POST /connections/{connection.type}/callback ------------------------------------- */
 
 /* Refuses a state that was issued to another user. */
-static enum err check_link_state(struct call *call)
+static enum err check_link_state_is_of_caller(struct call *call)
 {
     struct link_request *l = call_passed_data(call, "link_request");
     enum err e = read_link_state_user(call, l, &l->user_id);
@@ -232,7 +233,7 @@ enum err prepare_connection_callback(struct call *call)
         return OK;
     if (!platform_is_enabled(l->platform))
         return ERR_FEATURE_DISABLED;
-    call->read = check_link_state;
+    call->read = check_link_state_is_of_caller;
     call->await = request_account_from_provider;
     return OK;
 }
@@ -241,7 +242,7 @@ enum err callback_connection(struct call *call)
 {
     struct link_request *l = call_passed_data(call, "link_request");
     struct linked_account c;
-    enum err e = check_link_state(call);
+    enum err e = check_link_state_is_of_caller(call);
 
     if (!e)
         e = complete_account_link(call, l, &c);
@@ -268,7 +269,7 @@ static const char JOINED_AS_PARTNER[] =
     "and not exists (select 1 from integration_members x where x.guild_id = m.guild_id "
     "and x.user_id = $1 and x.joined = 1)";
 
-static enum err revoke_integrations_of_account(struct call *call, const struct linked_account *c)
+static enum err revoke_integrations_with_account(struct call *call, const struct linked_account *c)
 {
     struct list all;
     enum err e = read_integrations_of_account(call->tx, c->type, c->id, &all);
@@ -285,7 +286,8 @@ static enum err revoke_integrations_of_account(struct call *call, const struct l
 }
 
 /* Removes the user from guilds that he joined through the connection. */
-static enum err leave_joined_guilds(struct call *call, const struct linked_account *c)
+static enum err leave_guilds_joined_via_connection(struct call *call,
+                                                   const struct linked_account *c)
 {
     struct list guilds = { 0 };
     struct rows rows;
@@ -321,9 +323,9 @@ enum err delete_connection_and_effects(struct call *call, const struct linked_ac
                          BIND(v_id(c->user_id), v_text(c->type), v_text(c->id)), NULL);
 
     if (!e)
-        e = revoke_integrations_of_account(call, c);
+        e = revoke_integrations_with_account(call, c);
     if (!e)
-        e = leave_joined_guilds(call, c);
+        e = leave_guilds_joined_via_connection(call, c);
     if (!e)
         e = leave_partners_guild(call, c);
     if (!e)

@@ -35,7 +35,7 @@ static enum err get_role_connections_metadata(struct call *call)
 }
 
 /* Rejects duplicate keys. */
-static enum err check_duplicate_keys(struct call *call, const struct list *in)
+static enum err refuse_duplicate_metadata_keys(struct call *call, const struct list *in)
 {
     const struct role_connection_metadata *all = in->items;
 
@@ -55,7 +55,7 @@ static enum err check_duplicate_keys(struct call *call, const struct list *in)
 static enum err put_role_connections_metadata(struct call *call)
 {
     const struct list *in = call->body;
-    enum err e = check_duplicate_keys(call, in);
+    enum err e = refuse_duplicate_metadata_keys(call, in);
 
     if (!e)
         e = tx_exec(
@@ -119,7 +119,8 @@ static enum err get_role_connection(struct call *call)
     return e ? e : call_reply_object(call, &c);
 }
 
-static bool metadata_value_fits_type(const struct role_connection_metadata *m, struct str value)
+static bool metadata_value_is_valid_for_type(const struct role_connection_metadata *m,
+                                             struct str value)
 {
     int64_t number;
 
@@ -145,7 +146,7 @@ static enum err check_metadata_values(struct call *call, const struct list *valu
 
         while (k < known.count && !str_eq(m[k].key, all[i].key))
             k++;
-        if (k < known.count && metadata_value_fits_type(&m[k], all[i].value))
+        if (k < known.count && metadata_value_is_valid_for_type(&m[k], all[i].value))
             continue;
         form_add_error(&call->form, &at, "APPLICATION_ROLE_CONNECTION_INVALID_METADATA_VALUE", "%s",
                        k < known.count ? "The value does not fit the type."

@@ -87,8 +87,8 @@ static bool parse_account_response(struct http_provider_request *k, struct str b
     return k->question.kind == ASK_EXCHANGE || str_eq(account->id, k->question.account_id);
 }
 
-static bool parse_page_response(struct http_provider_request *k, struct str body,
-                                struct provider_response *a)
+static bool parse_account_ids_page_response(struct http_provider_request *k, struct str body,
+                                            struct provider_response *a)
 {
     const struct provider_people_page *page = schema_decode_or_null(
         k->question.kind == ASK_FRIENDS ? &type_friends : &type_subscribers, body, k->arena);
@@ -111,7 +111,7 @@ static bool parse_provider_response(struct http_provider_request *k, struct str 
     case ASK_IS_SUBSCRIBER:
         return true;
     default:
-        return parse_page_response(k, body, a);
+        return parse_account_ids_page_response(k, body, a);
     }
 }
 
@@ -154,7 +154,8 @@ static enum provider_result provider_result_of_status(enum fetch_result result, 
 
 /* Returns whether the request is sent again. An exchange is not, because a code may work only once;
  * permanent errors are not retried. */
-static bool should_retry(const struct http_provider_request *k, enum fetch_result result)
+static bool should_retry_http_request(const struct http_provider_request *k,
+                                      enum fetch_result result)
 {
     return k->question.kind != ASK_EXCHANGE && k->tries < TRIES && result != FETCH_TOO_LARGE &&
            result != FETCH_BAD_URL && result != FETCH_FORBIDDEN && !api_is_draining(k->api);
@@ -169,7 +170,7 @@ static void on_http_response(void *arg, enum fetch_result result, int status,
     (void)content_type;
     if (a.result == PROVIDER_OK && !parse_provider_response(k, buf_str(body), &a))
         a = (struct provider_response){ .result = PROVIDER_TEMPORARY };
-    if (a.result == PROVIDER_TEMPORARY && should_retry(k, result)) {
+    if (a.result == PROVIDER_TEMPORARY && should_retry_http_request(k, result)) {
         send_http_request(k);
         return;
     }
@@ -204,15 +205,15 @@ static void send_http_request(struct http_provider_request *k)
 
 /* --- URLs ----------------------------------------------------------------------------- */
 
-static struct str build_page_url(struct http_provider_request *k, struct str account,
-                                 const char *what)
+static struct str build_account_ids_page_url(struct http_provider_request *k, struct str account,
+                                             const char *what)
 {
     return str_printf(k->arena, "%.*s/%s?cursor=%.*s&limit=%d", STR_ARGS(account), what,
                       STR_ARGS(str_percent_encode(k->arena, k->question.cursor)),
                       (int)PROVIDER_PAGE);
 }
 
-static struct str encode_code_body(struct arena *arena, struct str code)
+static struct str encode_link_code_body(struct arena *arena, struct str code)
 {
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
@@ -234,7 +235,7 @@ static struct str build_request_url(struct http_provider_request *k)
 
     switch (q->kind) {
     case ASK_EXCHANGE:
-        k->body = encode_code_body(k->arena, q->code);
+        k->body = encode_link_code_body(k->arena, q->code);
         return STR_CONCAT(k->arena, base, STR("/token"));
     case ASK_ACCOUNT:
         return account;
@@ -242,9 +243,9 @@ static struct str build_request_url(struct http_provider_request *k)
         return STR_CONCAT(k->arena, account, STR("/subscribers/"),
                           str_percent_encode(k->arena, q->subscriber_id));
     case ASK_FRIENDS:
-        return build_page_url(k, account, "friends");
+        return build_account_ids_page_url(k, account, "friends");
     default:
-        return build_page_url(k, account, "subscribers");
+        return build_account_ids_page_url(k, account, "subscribers");
     }
 }
 

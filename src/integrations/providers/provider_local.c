@@ -21,7 +21,7 @@ static const char SAVE_ACCOUNT[] =
 static const char FIND_ACCOUNT[] = "select name, has_programme, is_partner from platform_account "
                                    "where type = $1 and id = $2";
 
-static struct value v_opt_bool_or_null(struct opt_bool b)
+static struct value sql_value_of_opt_bool(struct opt_bool b)
 {
     return b.given == GIVEN ? v_int(b.value) : v_null();
 }
@@ -30,7 +30,8 @@ enum err upsert_local_account(struct tx *tx, const struct local_platform_account
 {
     return tx_exec(tx, SAVE_ACCOUNT,
                    BIND(v_text(platform_stored_name(a->platform)), v_text(a->id), v_text(a->name),
-                        v_opt_bool_or_null(a->has_programme), v_opt_bool_or_null(a->is_partner)),
+                        sql_value_of_opt_bool(a->has_programme),
+                        sql_value_of_opt_bool(a->is_partner)),
                    NULL);
 }
 
@@ -184,8 +185,8 @@ static const char IS_SUBSCRIBER[] =
     "and subscriber_id = $3 and (until is null or until > $4)";
 
 /* Reads a page of subscribers or friends. The cursor is the last id of the previous page. */
-static enum err read_local_page(struct tx *tx, const struct provider_request *q,
-                                struct provider_response *a)
+static enum err read_local_account_ids_page(struct tx *tx, const struct provider_request *q,
+                                            struct provider_response *a)
 {
     struct str last = { 0 };
     struct rows rows;
@@ -209,8 +210,8 @@ static enum err read_local_page(struct tx *tx, const struct provider_request *q,
     return rows_end(&rows);
 }
 
-static enum err read_is_subscriber(struct tx *tx, const struct provider_request *q,
-                                   struct provider_response *a)
+static enum err read_whether_account_subscribes(struct tx *tx, const struct provider_request *q,
+                                                struct provider_response *a)
 {
     bool found;
     enum err e = tx_exists(tx, IS_SUBSCRIBER,
@@ -235,9 +236,9 @@ static enum err run_local_request(struct call *call)
     case ASK_ACCOUNT:
         return read_local_account(call->tx, q, q->account_id, a);
     case ASK_IS_SUBSCRIBER:
-        return read_is_subscriber(call->tx, q, a);
+        return read_whether_account_subscribes(call->tx, q, a);
     default:
-        return read_local_page(call->tx, q, a);
+        return read_local_account_ids_page(call->tx, q, a);
     }
 }
 

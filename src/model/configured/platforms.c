@@ -17,7 +17,7 @@ static struct {
     char house_id[MAX_TEXT_LENGTH + 1], house_name[MAX_TEXT_LENGTH + 1];
 } settings;
 
-static int type_index(struct str type)
+static int integration_type_index(struct str type)
 {
     for (int i = 0; i < INTEGRATION_TYPES; i++)
         if (str_is(type, integration_type_names[i]))
@@ -25,7 +25,7 @@ static int type_index(struct str type)
     return -1;
 }
 
-static bool is_displayed_type_name(struct str s)
+static bool is_valid_displayed_type_name(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
         if (!((s.p[i] >= 'a' && s.p[i] <= 'z') || (s.p[i] >= '0' && s.p[i] <= '9') ||
@@ -43,16 +43,16 @@ static bool copy_setting(char *to, struct str s)
     return true;
 }
 
-static const char *set_displayed_types(struct str list)
+static const char *set_displayed_type_names(struct str list)
 {
     while (list.n) {
         struct str word = str_cut(&list, ',');
-        int type = type_index(str_cut(&word, ':'));
+        int type = integration_type_index(str_cut(&word, ':'));
 
         if (type < 0)
             return "integration-words must be TYPE:WORD,… with the types platform_a, platform_b, "
                    "service and guild_subscription";
-        if (!is_displayed_type_name(word))
+        if (!is_valid_displayed_type_name(word))
             return "integration-words contains a word that is not 1-32 characters of a-z, 0-9 "
                    "and _";
         for (int i = 0; i < INTEGRATION_TYPES; i++)
@@ -100,7 +100,7 @@ bool platforms_configure(const struct platform_options *o, const char **ret_prob
     const char *problem;
 
     memset(&settings, 0, sizeof settings);
-    problem = set_displayed_types(str_of(o->words ? o->words : ""));
+    problem = set_displayed_type_names(str_of(o->words ? o->words : ""));
     for (int p = 0; p < PLATFORM_COUNT && !problem; p++)
         problem = set_platform_provider((enum platform)p, o->at[p], o->key[p]);
     if (!problem)
@@ -117,7 +117,7 @@ struct str platform_stored_name(enum platform p)
 
 struct str integration_displayed_type(struct str type)
 {
-    int i = type_index(type);
+    int i = integration_type_index(type);
 
     return i >= 0 && settings.words[i][0] ? str_of(settings.words[i]) : type;
 }

@@ -21,7 +21,7 @@ static const struct list *extract_guild(const void *object, struct event_routing
     return NULL;
 }
 
-static const struct list *extract_guild_ref(const void *object, struct event_routing *f)
+static const struct list *extract_deleted_guild(const void *object, struct event_routing *f)
 {
     f->guild.id = ((const struct guild_delete_event *)object)->id;
     return NULL;
@@ -101,7 +101,7 @@ static const struct event_routing_row {
 } rows[EVENT_COUNT] = {
     [EVENT_GUILD_CREATE] = { ROUTING_GUILD, &gateway_guild_schema, extract_guild },
     [EVENT_GUILD_UPDATE] = { ROUTING_GUILD, &guild_schema, extract_guild },
-    [EVENT_GUILD_DELETE] = { ROUTING_GUILD, &guild_delete_event_schema, extract_guild_ref },
+    [EVENT_GUILD_DELETE] = { ROUTING_GUILD, &guild_delete_event_schema, extract_deleted_guild },
     [EVENT_GUILD_ROLE_CREATE] = { ROUTING_ROLE, &guild_role_event_schema, extract_role },
     [EVENT_GUILD_ROLE_UPDATE] = { ROUTING_ROLE, &guild_role_event_schema, extract_role },
     [EVENT_GUILD_ROLE_DELETE] = { ROUTING_ROLE, &guild_role_delete_event_schema,
@@ -126,20 +126,20 @@ enum event_routing_kind event_routing_kind(enum event event)
     return rows[event].kind;
 }
 
-static size_t routing_item_size(const struct event_routing *f)
+static size_t routing_list_item_size(const struct event_routing *f)
 {
     return f->kind == ROUTING_CHANNEL ? sizeof(struct overwrite) : sizeof(snowflake);
 }
 
 size_t event_routing_size(const struct event_routing *f)
 {
-    return sizeof *f + f->count * routing_item_size(f);
+    return sizeof *f + f->count * routing_list_item_size(f);
 }
 
 /* Copies the first member of each list element, for example the id of a mentioned user. */
-static void copy_routing_items(struct event_routing *f, const struct list *list)
+static void copy_routing_list_items(struct event_routing *f, const struct list *list)
 {
-    size_t size = routing_item_size(f),
+    size_t size = routing_list_item_size(f),
            step = f->kind == ROUTING_MESSAGE ? sizeof(struct mentioned_user) : size;
     const char *from = list->items;
     char *to = (char *)(f + 1);
@@ -162,6 +162,6 @@ const struct event_routing *event_routing_extract(enum event event, const struct
     struct event_routing *f = arena_alloc(arena, event_routing_size(&head));
     *f = head;
     if (f->count)
-        copy_routing_items(f, items);
+        copy_routing_list_items(f, items);
     return f;
 }

@@ -56,8 +56,8 @@ TRACED uint64_t limit_permissions(uint64_t permissions, bool applies, uint64_t r
     return permissions & remaining;
 }
 
-TRACED uint64_t restrict_permissions(const struct permission_input *input, uint64_t permissions,
-                                     struct permission_trace *trace)
+TRACED uint64_t restrict_permissions_by_status(const struct permission_input *input,
+                                               uint64_t permissions, struct permission_trace *trace)
 {
     const uint64_t remaining = PERMISSIONS_WHEN_RESTRICTED;
 
@@ -98,7 +98,7 @@ TRACED uint64_t compute_in_guild(const struct permission_input *input,
                                  struct permission_trace *trace)
 {
     return has_all_permissions(input) ? grant_all_permissions(input, trace)
-                                      : restrict_permissions(input, input->base, trace);
+                                      : restrict_permissions_by_status(input, input->base, trace);
 }
 
 uint64_t permissions_in_guild(const struct permission_input *input)
@@ -214,7 +214,7 @@ TRACED uint64_t compute_in_channel(const struct permission_input *input, int64_t
     /* ADMINISTRATOR in an overwrite has no effect. */
     uint64_t permissions =
         apply_overwrites(input, overwrites, count, trace) & ~PERMISSION(ADMINISTRATOR);
-    permissions = restrict_permissions(input, permissions, trace);
+    permissions = restrict_permissions_by_status(input, permissions, trace);
     if (thread)
         permissions = replace_send_permission(permissions, trace);
     return remove_dependent_permissions(permissions, channel_type, trace);

@@ -7,8 +7,8 @@
 #include "json/write.h"
 #include "model/fields/ids.h"
 
-static bool is_message_of_reader(const struct message_content_reader *reader,
-                                 const struct message_origin *from)
+static bool reader_owns_message(const struct message_content_reader *reader,
+                                const struct message_origin *from)
 {
     return from->author_id == reader->id ||
            (reader->application_id && from->application_id == reader->application_id);
@@ -17,7 +17,7 @@ static bool is_message_of_reader(const struct message_content_reader *reader,
 bool message_content_is_hidden(const struct message_content_reader *reader, bool in_guild,
                                const struct message_origin *from)
 {
-    if (!reader->bot || reader->granted || !in_guild || is_message_of_reader(reader, from))
+    if (!reader->bot || reader->granted || !in_guild || reader_owns_message(reader, from))
         return false;
     for (size_t i = 0; i < from->mentioned_count; i++)
         if (from->mentioned[i] == reader->id)
@@ -37,7 +37,7 @@ static struct str empty_content_value(struct str key)
 
 enum { MAX_MESSAGE_BYTES = 4 * 1024 * 1024 };
 
-static struct str message_without_content(struct str message, struct arena *arena)
+static struct str strip_message_content(struct str message, struct arena *arena)
 {
     struct buf out;
 
@@ -49,7 +49,7 @@ static struct str message_without_content(struct str message, struct arena *aren
 }
 
 /* Removes the content of forwarded messages: [{"message": …}]. */
-static struct str snapshots_without_content(struct str snapshots, struct arena *arena)
+static struct str strip_snapshots_content(struct str snapshots, struct arena *arena)
 {
     struct json_reader r;
     struct str key, message;
@@ -65,7 +65,7 @@ static struct str snapshots_without_content(struct str snapshots, struct arena *
         json_begin_object(&j);
         while (json_next_member(&r, &key) && json_skip_value(&r, &message)) {
             json_write_escaped_key(&j, key);
-            json_write_raw(&j, str_is(key, "message") ? message_without_content(message, arena)
+            json_write_raw(&j, str_is(key, "message") ? strip_message_content(message, arena)
                                                       : message);
         }
         json_end_object(&j);
@@ -92,15 +92,15 @@ void append_message_without_content(struct str message, struct arena *arena, str
             continue;
         json_write_escaped_key(&j, key);
         if (str_is(key, "message_snapshots"))
-            raw = snapshots_without_content(raw, arena);
+            raw = strip_snapshots_content(raw, arena);
         else if (str_is(key, "referenced_message"))
-            raw = message_without_content(raw, arena);
+            raw = strip_message_content(raw, arena);
         json_write_raw(&j, empty.p ? empty : raw);
     }
     json_end_object(&j);
 }
 
-static snowflake read_id_value(struct json_reader *r)
+static snowflake read_id_or_zero(struct json_reader *r)
 {
     struct str text;
     snowflake id = 0;
@@ -126,7 +126,7 @@ static snowflake read_user_object_id(struct json_reader *r, bool *ret_bot)
     json_enter_container(r);
     while (json_next_member(r, &key))
         if (str_is(key, "id"))
-            id = read_id_value(r);
+            id = read_id_or_zero(r);
         else if (!json_skip_value(r, &raw))
             break;
         else if (str_is(key, "bot"))
@@ -151,7 +151,7 @@ static struct message_origin read_message_origin(struct str message, struct aren
         if (str_is(key, "author")) {
             from.author_id = read_user_object_id(&r, ret_bot);
         } else if (str_is(key, "application_id")) {
-            from.application_id = read_id_value(&r);
+            from.application_id = read_id_or_zero(&r);
         } else if (str_is(key, "mentions") && json_peek_kind(&r) == JSON_ARRAY) {
             json_enter_container(&r);
             while (json_next_item(&r))
@@ -172,7 +172,7 @@ struct str message_json_for_reader(struct str message, bool in_guild,
     struct message_origin from = read_message_origin(message, arena, &by_bot);
 
     return message_content_is_hidden(reader, in_guild, &from)
-               ? message_without_content(message, arena)
+               ? strip_message_content(message, arena)
                : visible_message_json_for_reader(message, in_guild, reader, arena);
 }
 

@@ -6,7 +6,7 @@
 
 enum { CHOICE_MAX_BYTES = 400 }; /* 100 characters of UTF-8 */
 
-static unsigned bits_from_numbers(const struct list *numbers)
+static unsigned bit_set_from_numbers(const struct list *numbers)
 {
     unsigned bits = 0;
 
@@ -16,7 +16,7 @@ static unsigned bits_from_numbers(const struct list *numbers)
 }
 
 /* Returns true if all options are empty groups, so that the command cannot be used. */
-static bool has_only_empty_groups(const struct list *options)
+static bool has_only_empty_option_groups(const struct list *options)
 {
     const struct command_option *o = options->items;
 
@@ -28,12 +28,12 @@ static bool has_only_empty_groups(const struct list *options)
 
 unsigned command_context_bits(const struct command *k)
 {
-    if (has_only_empty_groups(&k->options.value))
+    if (has_only_empty_option_groups(&k->options.value))
         return 0;
     if (k->guild_id.given == GIVEN)
         return 1u << CONTEXT_GUILD;
     if (k->contexts.given == GIVEN)
-        return bits_from_numbers(&k->contexts.value);
+        return bit_set_from_numbers(&k->contexts.value);
     if (k->dm_permission.given == GIVEN && !k->dm_permission.value)
         return 1u << CONTEXT_GUILD;
     return 1u << CONTEXT_GUILD | 1u << CONTEXT_BOT_DM;
@@ -43,7 +43,7 @@ unsigned command_integration_type_bits(const struct command *k)
 {
     if (k->guild_id.given == GIVEN)
         return 1u << INSTALL_GUILD;
-    return bits_from_numbers(&k->integration_types.value);
+    return bit_set_from_numbers(&k->integration_types.value);
 }
 
 #define LETTER_PAIR_INDEX(a, b) (((a) - 'a') * 26 + ((b) - 'a'))
@@ -109,7 +109,7 @@ const uint32_t supported_locale_letters[26] = {
 };
 
 /* Compares the text after the first two letters, which are equal; most locales have no more. */
-static inline bool locale_matches_rest(struct str locale, const char *text)
+static inline bool locale_suffixes_match(struct str locale, const char *text)
 {
     size_t i = 2;
 
@@ -130,7 +130,7 @@ uint64_t locale_bit(struct str locale)
     if (!i)
         return 0;
     for (i = (i & ~WHOLE_LOCALE) - 1; c[i].text && memcmp(c[i].text, locale.p, 2) == 0; i++)
-        if (locale_matches_rest(locale, c[i].text))
+        if (locale_suffixes_match(locale, c[i].text))
             return UINT64_C(1) << i;
     return 0;
 }
@@ -171,7 +171,7 @@ bool find_localization(const struct opt_list *dictionary, struct str locale, str
            find_text_of_locale(&dictionary->value, fallback_locale(locale), ret);
 }
 
-static uint64_t dictionary_locales(const struct opt_list *dictionary)
+static uint64_t locale_bits_of_dictionary(const struct opt_list *dictionary)
 {
     const struct string_pair *p = dictionary->value.items;
     uint64_t set = 0;
@@ -181,7 +181,7 @@ static uint64_t dictionary_locales(const struct opt_list *dictionary)
     return set;
 }
 
-static uint64_t options_locales(const struct list *options)
+static uint64_t locale_bits_of_options(const struct list *options)
 {
     const struct command_option *o = options->items;
     uint64_t set = 0;
@@ -189,19 +189,20 @@ static uint64_t options_locales(const struct list *options)
     for (size_t i = 0; i < options->count; i++) {
         const struct command_choice *c = o[i].choices.value.items;
 
-        set |= dictionary_locales(&o[i].name_localizations) |
-               dictionary_locales(&o[i].description_localizations) |
-               options_locales(&o[i].options.value);
+        set |= locale_bits_of_dictionary(&o[i].name_localizations) |
+               locale_bits_of_dictionary(&o[i].description_localizations) |
+               locale_bits_of_options(&o[i].options.value);
         for (size_t n = 0; n < o[i].choices.value.count; n++)
-            set |= dictionary_locales(&c[n].name_localizations);
+            set |= locale_bits_of_dictionary(&c[n].name_localizations);
     }
     return set;
 }
 
 uint64_t command_locale_bits(const struct command *k)
 {
-    return dictionary_locales(&k->name_localizations) |
-           dictionary_locales(&k->description_localizations) | options_locales(&k->options.value);
+    return locale_bits_of_dictionary(&k->name_localizations) |
+           locale_bits_of_dictionary(&k->description_localizations) |
+           locale_bits_of_options(&k->options.value);
 }
 
 /* Applies a translation, unless it is equal to the original. */

@@ -75,7 +75,7 @@ static void encode_overwrite_type(struct old_encoding *r)
 }
 
 /* Copies a string; if it is a key, also encodes its value. */
-static void encode_string(struct old_encoding *r)
+static void encode_string_or_field(struct old_encoding *r)
 {
     struct str key = read_string_at_position(r);
 
@@ -102,7 +102,7 @@ void encode_for_old_api(struct str json, struct buf *out)
         char c = *r.at;
 
         if (c == '"') {
-            encode_string(&r);
+            encode_string_or_field(&r);
             continue;
         }
         if ((c == '{' || c == '[') && r.depth + 1 < MAX_DEPTH) {

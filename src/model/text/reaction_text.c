@@ -19,8 +19,8 @@ struct reaction_line_parts {
 
 /* Parses the text before the next byte `mark`, checking every `step` bytes; returns false if there
  * is none. Faster than memchr, because the text has only a few bytes. */
-static inline bool parse_line_part(const char **at, const char *end, char mark, size_t step,
-                                   struct str *ret)
+static inline bool parse_reaction_line_part(const char **at, const char *end, char mark,
+                                            size_t step, struct str *ret)
 {
     const char *p = *at;
 
@@ -33,7 +33,7 @@ static inline bool parse_line_part(const char **at, const char *end, char mark, 
     return true;
 }
 
-static inline bool parse_line_parts(struct str *text, struct reaction_line_parts *ret)
+static inline bool parse_reaction_line_parts(struct str *text, struct reaction_line_parts *ret)
 {
     struct str s = *text;
     const char *at = s.p + ID_DIGITS + 1;
@@ -44,10 +44,10 @@ static inline bool parse_line_parts(struct str *text, struct reaction_line_parts
     ret->id = str_slice(s.p, ID_DIGITS);
     ret->reader_bits =
         (unsigned)(s.p[ID_DIGITS] - '0') & (READER_REACTED_NORMAL | READER_REACTED_BURST);
-    if (!parse_line_part(&at, end, ',', 1, &ret->normal) ||
-        !parse_line_part(&at, end, ',', 1, &ret->burst) ||
-        !parse_line_part(&at, end, ',', ID_DIGITS, &ret->users) ||
-        !parse_line_part(&at, end, '\t', 1, &ret->key))
+    if (!parse_reaction_line_part(&at, end, ',', 1, &ret->normal) ||
+        !parse_reaction_line_part(&at, end, ',', 1, &ret->burst) ||
+        !parse_reaction_line_part(&at, end, ',', ID_DIGITS, &ret->users) ||
+        !parse_reaction_line_part(&at, end, '\t', 1, &ret->key))
         return false;
     ret->emoji = str_slice(at, (size_t)(end - at));
     *text = str_slice(end + 1, s.n - (size_t)(end + 1 - s.p));
@@ -77,7 +77,7 @@ bool reaction_line_parse_next(struct str *text, struct reaction_line *ret)
     struct reaction_line_parts parts;
     struct reaction_line line;
 
-    if (!parse_line_parts(text, &parts) || !str_to_i64(parts.normal, &line.normal) ||
+    if (!parse_reaction_line_parts(text, &parts) || !str_to_i64(parts.normal, &line.normal) ||
         !str_to_i64(parts.burst, &line.burst))
         return false;
     line.id = parse_hex_id(parts.id);
@@ -210,7 +210,7 @@ void reaction_text_mark_reader(struct str text, snowflake id, enum reader_reacti
     char wanted[ID_DIGITS];
 
     format_hex_id(id, wanted);
-    while (parse_line_parts(&lines, &parts))
+    while (parse_reaction_line_parts(&lines, &parts))
         if (memcmp(parts.id.p, wanted, ID_DIGITS) == 0) {
             char *mark = (char *)(uintptr_t)(parts.id.p + ID_DIGITS);
 
@@ -252,7 +252,7 @@ static const struct {
     TAIL_TEXT("true", "true"),
 };
 
-static char *put_tail(char *at, unsigned reader_bits)
+static char *put_reaction_json_tail(char *at, unsigned reader_bits)
 {
     memcpy(at, tails[reader_bits].text, MAX_TAIL_BYTES);
     return at + tails[reader_bits].n;
@@ -292,9 +292,9 @@ static void write_reaction_json(struct buf *out, bool first, const char reader[I
     at = put_count(at, parts->normal);
     at = put_text(at, STR(",\"burst\":"));
     at = put_count(at, parts->burst);
-    at =
-        put_tail(at, parts->reader_bits |
-                         (find_user_offset(parts->users, reader) >= 0 ? READER_REACTED_NORMAL : 0));
+    at = put_reaction_json_tail(
+        at, parts->reader_bits |
+                (find_user_offset(parts->users, reader) >= 0 ? READER_REACTED_NORMAL : 0));
     out->n += (size_t)(at - begin);
 }
 
@@ -306,7 +306,7 @@ bool write_next_reaction_json(struct json_writer *j, struct str *lines,
     static const char from_burst[] = "false,\"burst_colors\":[]}";
     struct reaction_line_parts parts;
 
-    if (!parse_line_parts(lines, &parts))
+    if (!parse_reaction_line_parts(lines, &parts))
         return false;
     write_reaction_json(j->out, !j->comma, nobody, &parts);
     j->comma = true;
@@ -325,7 +325,7 @@ void write_reactions_json(struct json_writer *j, struct str text)
     struct reaction_line_parts parts;
 
     json_begin_array(j);
-    for (bool first = true; parse_line_parts(&lines, &parts); first = false)
+    for (bool first = true; parse_reaction_line_parts(&lines, &parts); first = false)
         write_reaction_json(j->out, first, text.p, &parts);
     json_end_array(j);
 }

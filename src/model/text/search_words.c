@@ -8,7 +8,8 @@
 #include "base/utf8.h"
 
 /* Maps text with utf8proc; returns it unchanged on failure. */
-static struct str map_with_utf8proc(struct arena *a, struct str text, utf8proc_option_t options)
+static struct str transform_with_utf8proc(struct arena *a, struct str text,
+                                          utf8proc_option_t options)
 {
     utf8proc_uint8_t *made = NULL;
     utf8proc_ssize_t n = utf8proc_map((const utf8proc_uint8_t *)text.p, (utf8proc_ssize_t)text.n,
@@ -54,7 +55,8 @@ struct str normalize_search_text(struct arena *a, struct str text)
 {
     text = utf8_is_ascii(text)
                ? str_lower(a, text)
-               : map_with_utf8proc(a, text, UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
+               : transform_with_utf8proc(a, text,
+                                         UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
     return collapse_spaces(a, text);
 }
 
@@ -81,7 +83,8 @@ static struct str remove_accents(struct arena *a, struct str text)
 
     if (utf8_is_ascii(text))
         return text;
-    text = map_with_utf8proc(a, text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
+    text =
+        transform_with_utf8proc(a, text, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD);
     out = arena_alloc_raw(a, text.n + 1);
     for (; text.n && (size = utf8_decode(text, &c)); text = str_skip_bytes(text, size)) {
         if (is_accent(c))
@@ -89,14 +92,14 @@ static struct str remove_accents(struct arena *a, struct str text)
         memcpy(out + n, text.p, size);
         n += size;
     }
-    return map_with_utf8proc(a, str_slice(out, n), UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
+    return transform_with_utf8proc(a, str_slice(out, n), UTF8PROC_COMPOSE | UTF8PROC_COMPAT);
 }
 
 struct letter_range {
     uint32_t first, last;
 };
 
-static bool is_in_ranges(uint32_t c, const struct letter_range *ranges, size_t count)
+static bool is_in_letter_ranges(uint32_t c, const struct letter_range *ranges, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (c >= ranges[i].first && c <= ranges[i].last)
@@ -116,7 +119,7 @@ static bool is_word_char(uint32_t c)
 
     if (c < 0x80)
         return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    return !is_in_ranges(c, gaps, COUNT_OF(gaps));
+    return !is_in_letter_ranges(c, gaps, COUNT_OF(gaps));
 }
 
 /* Returns true for scripts without spaces between words: Thai, Hangul, Kana, Han. */
@@ -128,12 +131,12 @@ static bool is_script_without_spaces(uint32_t c)
         { 0xf900, 0xfaff }, { 0xff66, 0xff9f }, { 0x20000, 0x3ffff },
     };
 
-    return c >= 0x80 && is_in_ranges(c, dense, COUNT_OF(dense));
+    return c >= 0x80 && is_in_letter_ranges(c, dense, COUNT_OF(dense));
 }
 
 enum { MAX_WORD_BYTES = 128 };
 
-static void add_word(struct arena *a, struct list *words, const char *p, size_t n)
+static void add_search_word(struct arena *a, struct list *words, const char *p, size_t n)
 {
     if (n > MAX_WORD_BYTES)
         for (n = MAX_WORD_BYTES; n && (p[n] & 0xc0) == 0x80; n--)
@@ -153,7 +156,7 @@ static void add_character_pairs(struct arena *a, struct list *words, struct str 
         size_t first = utf8_decode(run, &c), second = utf8_decode(str_skip_bytes(run, first), &c);
 
         if (second || !query || words->count == before)
-            add_word(a, words, run.p, first + second);
+            add_search_word(a, words, run.p, first + second);
         run = str_skip_bytes(run, first);
     }
 }
@@ -179,7 +182,7 @@ struct list split_into_search_words(struct arena *a, struct str normal, bool que
         if (dense)
             add_character_pairs(a, &words, str_slice(began, (size_t)(rest.p - began)), query);
         else
-            add_word(a, &words, began, (size_t)(rest.p - began));
+            add_search_word(a, &words, began, (size_t)(rest.p - began));
     }
     return words;
 }

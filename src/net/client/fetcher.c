@@ -66,7 +66,7 @@ static bool iteration_time_is_used_up(struct fetcher *f)
     return now > f->until;
 }
 
-static void pause_until_next_iteration(struct fetch_job *j)
+static void pause_fetch_until_next_iteration(struct fetch_job *j)
 {
     if (!j->paused.next)
         links_append(&j->fetcher->paused, &j->paused);
@@ -100,7 +100,7 @@ static enum fetch_result fetch_result_from_curl(const struct fetch_job *j, CURLc
                                                                              : FETCH_UNREACHABLE;
 }
 
-static void finish_without_response(struct fetch_job *j, enum fetch_result result)
+static void finish_fetch_without_response(struct fetch_job *j, enum fetch_result result)
 {
     loop_free_buf(j->loop, &j->body);
     j->done(j->arg, result, 0, STR(""), &j->body);
@@ -117,7 +117,7 @@ static void finish_fetch(struct fetch_job *j, CURLcode code)
         curl.easy_getinfo(j->easy, CURLINFO_CONTENT_TYPE, &type);
         j->done(j->arg, result, (int)status, str_of(type), &j->body);
     } else {
-        finish_without_response(j, result);
+        finish_fetch_without_response(j, result);
     }
     fetch_job_free(j);
 }
@@ -143,7 +143,7 @@ static void on_fetch_not_started(struct loop_message *p)
 {
     struct fetch_job *j = container_of(p, struct fetch_job, post);
 
-    finish_without_response(j, j->result);
+    finish_fetch_without_response(j, j->result);
     fetch_job_free(j);
 }
 
@@ -210,7 +210,7 @@ static void on_socket_ready(uv_poll_t *poll, int status, int events)
     finish_completed_fetches(f);
 }
 
-static void on_watch_closed(uv_handle_t *handle)
+static void on_socket_watch_closed(uv_handle_t *handle)
 {
     mem_free(container_of(handle, struct socket_watch, poll));
 }
@@ -224,7 +224,7 @@ static int on_curl_socket_change(CURL *easy, curl_socket_t fd, int what, void *a
     if (what == CURL_POLL_REMOVE) {
         if (w) {
             uv_poll_stop(&w->poll);
-            uv_close((uv_handle_t *)&w->poll, on_watch_closed);
+            uv_close((uv_handle_t *)&w->poll, on_socket_watch_closed);
             curl.multi_assign(f->multi, fd, NULL);
         }
         return 0;
@@ -279,7 +279,7 @@ static size_t on_response_bytes(char *p, size_t size, size_t n, void *arg)
     struct fetch_job *j = arg;
 
     if (iteration_time_is_used_up(j->fetcher)) {
-        pause_until_next_iteration(j);
+        pause_fetch_until_next_iteration(j);
         return CURL_WRITEFUNC_PAUSE;
     }
     if (!j->body.n)
@@ -290,7 +290,8 @@ static size_t on_response_bytes(char *p, size_t size, size_t n, void *arg)
 }
 
 /* libcurl callback with the resolved address, so changing DNS answers cannot bypass the check. */
-static curl_socket_t open_checked_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *a)
+static curl_socket_t open_socket_if_address_allowed(void *arg, curlsocktype purpose,
+                                                    struct curl_sockaddr *a)
 {
     struct fetch_job *j = arg;
 
@@ -394,7 +395,7 @@ static void set_request_options(struct fetch_job *j, const struct fetch_request 
     curl.easy_setopt(e, CURLOPT_HTTPHEADER, j->headers);
     curl.easy_setopt(e, CURLOPT_WRITEFUNCTION, on_response_bytes);
     curl.easy_setopt(e, CURLOPT_WRITEDATA, j);
-    curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_checked_socket);
+    curl.easy_setopt(e, CURLOPT_OPENSOCKETFUNCTION, open_socket_if_address_allowed);
     curl.easy_setopt(e, CURLOPT_OPENSOCKETDATA, j);
     /* A cached connection may lead to a private address that another request was allowed to use. */
     curl.easy_setopt(e, CURLOPT_FRESH_CONNECT, (long)r->public_only);
@@ -492,7 +493,7 @@ static void abort_fetch_job(struct fetch_job *j)
         link_remove(&j->link);
         return;
     }
-    finish_without_response(j, FETCH_UNREACHABLE);
+    finish_fetch_without_response(j, FETCH_UNREACHABLE);
     fetch_job_free(j);
 }
 

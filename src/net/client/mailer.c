@@ -29,7 +29,7 @@ struct mailer {
     CURL *easy; /* used by the mailer thread only; reuses the connection */
 };
 
-static size_t on_mail_read(char *p, size_t size, size_t n, void *arg)
+static size_t copy_mail_to_curl(char *p, size_t size, size_t n, void *arg)
 {
     struct str *left = arg;
     size_t taken = size * n < left->n ? size * n : left->n;
@@ -95,7 +95,7 @@ static void mail_set_options(struct mailer *m, struct str *text, struct curl_sli
     curl.easy_setopt(e, CURLOPT_MAIL_RCPT, to);
     curl.easy_setopt(e, CURLOPT_UPLOAD, 1L);
     curl.easy_setopt(e, CURLOPT_INFILESIZE_LARGE, (curl_off_t)text->n);
-    curl.easy_setopt(e, CURLOPT_READFUNCTION, on_mail_read);
+    curl.easy_setopt(e, CURLOPT_READFUNCTION, copy_mail_to_curl);
     curl.easy_setopt(e, CURLOPT_READDATA, text);
 }
 
@@ -142,7 +142,7 @@ static enum mail_result send_mail(struct mailer *m, const struct mail *mail)
     return result;
 }
 
-static struct mail *wait_for_mail(struct mailer *m)
+static struct mail *wait_for_queued_mail(struct mailer *m)
 {
     struct mail *mail;
 
@@ -165,7 +165,7 @@ static void *run_mailer_thread(void *arg)
     struct mailer *m = arg;
     struct mail *mail;
 
-    while ((mail = wait_for_mail(m))) {
+    while ((mail = wait_for_queued_mail(m))) {
         mail->result = send_mail(m, mail);
         loop_post(mail->loop, &mail->posted);
     }

@@ -119,7 +119,7 @@ static struct str url_host(struct str url)
     return host.n && host.p[host.n - 1] == '.' ? str_slice(host.p, host.n - 1) : host;
 }
 
-static bool host_is_below(struct str host, const char *name)
+static bool host_is_in_domain(struct str host, const char *name)
 {
     struct str end = str_of(name);
     bool longer = host.n > end.n;
@@ -166,7 +166,7 @@ bool url_is_public(struct str url)
     if (!memchr(host.p, '.', host.n)) /* a name without a dot, such as "nas" or "router" */
         return false;
     for (size_t i = 0; i < COUNT_OF(nearby); i++)
-        if (host_is_below(host, nearby[i]))
+        if (host_is_in_domain(host, nearby[i]))
             return false;
     return true;
 }

@@ -71,7 +71,7 @@ static uint64_t account_map_key(uint64_t account)
     return hash_u64(account ^ 0x6163636f756e7473);
 }
 
-static bool fits_owner_limit(const struct body_budget *b, uint64_t key, size_t n)
+static bool bytes_fit_owner_limit(const struct body_budget *b, uint64_t key, size_t n)
 {
     return (uintptr_t)map_get(&b->reserved, key) + n <= body_budget_limit_per_owner(b);
 }
@@ -96,8 +96,8 @@ bool body_budget_reserve(struct body_budget *b, const struct body_budget_owner *
     uint64_t account = account_map_key(owner->account);
 
     pthread_mutex_lock(&b->lock);
-    bool ok = n <= b->total - b->used && fits_owner_limit(b, owner->address, n) &&
-              (owner->account ? fits_owner_limit(b, account, n)
+    bool ok = n <= b->total - b->used && bytes_fit_owner_limit(b, owner->address, n) &&
+              (owner->account ? bytes_fit_owner_limit(b, account, n)
                               : b->anonymous + n <= b->total / ANONYMOUS_LIMIT_DIVISOR);
     if (ok) {
         b->used += n;

@@ -42,29 +42,29 @@ static long set_single_header(struct str *field, struct str value)
     return 1;
 }
 
-static long apply_host(struct request_head_parser *h, struct str value)
+static long apply_host_header(struct request_head_parser *h, struct str value)
 {
     return all_octets_in_class(value, OCTET_HOST) ? set_single_header(&h->r->host, value) : -400;
 }
 
-static long apply_authorization(struct request_head_parser *h, struct str value)
+static long apply_authorization_header(struct request_head_parser *h, struct str value)
 {
     return set_single_header(&h->r->authorization, value);
 }
 
-static long apply_content_type(struct request_head_parser *h, struct str value)
+static long apply_content_type_header(struct request_head_parser *h, struct str value)
 {
     return set_single_header(&h->r->content_type, value);
 }
 
-static long apply_accept_encoding(struct request_head_parser *h, struct str value)
+static long apply_accept_encoding_header(struct request_head_parser *h, struct str value)
 {
     if (!h->r->accept_encoding.p)
         h->r->accept_encoding = value;
     return 1;
 }
 
-static long apply_content_length(struct request_head_parser *h, struct str value)
+static long apply_content_length_header(struct request_head_parser *h, struct str value)
 {
     struct http_request *r = h->r;
 
@@ -93,7 +93,7 @@ static long refuse_transfer_coding(struct str list)
     return -501;
 }
 
-static long apply_transfer_encoding(struct request_head_parser *h, struct str value)
+static long apply_transfer_encoding_header(struct request_head_parser *h, struct str value)
 {
     struct http_request *r = h->r;
 
@@ -105,7 +105,7 @@ static long apply_transfer_encoding(struct request_head_parser *h, struct str va
     return 1;
 }
 
-static long apply_connection(struct request_head_parser *h, struct str value)
+static long apply_connection_header(struct request_head_parser *h, struct str value)
 {
     while (value.n) {
         struct str option = str_trim(str_cut(&value, ','));
@@ -117,14 +117,14 @@ static long apply_connection(struct request_head_parser *h, struct str value)
     return 1;
 }
 
-static long apply_upgrade(struct request_head_parser *h, struct str value)
+static long apply_upgrade_header(struct request_head_parser *h, struct str value)
 {
     while (value.n)
         h->websocket |= EQUALS_WORD(str_trim(str_cut(&value, ',')), "websocket");
     return 1;
 }
 
-static long apply_expect(struct request_head_parser *h, struct str value)
+static long apply_expect_header(struct request_head_parser *h, struct str value)
 {
     if (!EQUALS_WORD(value, "100-continue"))
         return -417;
@@ -140,15 +140,15 @@ struct known_header {
 /* A header's index in the table is the length of its name, which is unique among these headers. */
 #define KNOWN(name, take) [sizeof(name) - 1] = { name, take }
 static const struct known_header known_headers[] = {
-    KNOWN("host", apply_host),
-    KNOWN("expect", apply_expect),
-    KNOWN("upgrade", apply_upgrade),
-    KNOWN("connection", apply_connection),
-    KNOWN("content-type", apply_content_type),
-    KNOWN("authorization", apply_authorization),
-    KNOWN("content-length", apply_content_length),
-    KNOWN("accept-encoding", apply_accept_encoding),
-    KNOWN("transfer-encoding", apply_transfer_encoding),
+    KNOWN("host", apply_host_header),
+    KNOWN("expect", apply_expect_header),
+    KNOWN("upgrade", apply_upgrade_header),
+    KNOWN("connection", apply_connection_header),
+    KNOWN("content-type", apply_content_type_header),
+    KNOWN("authorization", apply_authorization_header),
+    KNOWN("content-length", apply_content_length_header),
+    KNOWN("accept-encoding", apply_accept_encoding_header),
+    KNOWN("transfer-encoding", apply_transfer_encoding_header),
 };
 #undef KNOWN
 

@@ -77,7 +77,7 @@ bool http_accepts_content_coding(struct str accept_encoding, struct str coding)
     return any;
 }
 
-static struct str without_weak_prefix(struct str tag)
+static struct str strip_weak_etag_prefix(struct str tag)
 {
     return str_starts_with(tag, STR("W/")) ? str_skip_bytes(tag, 2) : tag;
 }
@@ -87,7 +87,7 @@ bool http_etag_is_listed(struct str if_none_match, struct str tag)
     while (if_none_match.n) {
         struct str item = str_trim(str_cut(&if_none_match, ','));
 
-        if (str_is(item, "*") || str_eq(without_weak_prefix(item), without_weak_prefix(tag)))
+        if (str_is(item, "*") || str_eq(strip_weak_etag_prefix(item), strip_weak_etag_prefix(tag)))
             return true;
     }
     return false;

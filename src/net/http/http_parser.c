@@ -30,7 +30,7 @@ static enum http_method method_from_name(struct str name)
     return HTTP_OTHER_METHOD;
 }
 
-static void limit_cursor(struct input_cursor *c, struct str rest, size_t max, int status)
+static void init_limited_cursor(struct input_cursor *c, struct str rest, size_t max, int status)
 {
     bool reached = rest.n >= max;
 
@@ -40,14 +40,14 @@ static void limit_cursor(struct input_cursor *c, struct str rest, size_t max, in
 }
 
 /* Returns nonzero if any of the eight bytes of word is below b. */
-static uint64_t has_byte_below(uint64_t word, unsigned char b)
+static uint64_t word_contains_byte_below(uint64_t word, unsigned char b)
 {
     return (word - b * EACH_BYTE_01) & ~word & EACH_BYTE_80;
 }
 
-static uint64_t has_byte(uint64_t word, unsigned char b)
+static uint64_t word_contains_byte(uint64_t word, unsigned char b)
 {
-    return has_byte_below(word ^ b * EACH_BYTE_01, 1);
+    return word_contains_byte_below(word ^ b * EACH_BYTE_01, 1);
 }
 
 /* Skips eight valid bytes at a time, because header values are most of a request head. */
@@ -58,7 +58,7 @@ static void skip_header_value(struct input_cursor *c)
 
     for (; c->end - p >= 8; p += 8) {
         memcpy(&word, p, 8);
-        if (has_byte_below(word, ' ') | has_byte(word, 0x7f))
+        if (word_contains_byte_below(word, ' ') | word_contains_byte(word, 0x7f))
             break;
     }
     c->at = skip_octets(p, c->end, OCTET_VALUE);
@@ -71,8 +71,8 @@ static void skip_request_target(struct input_cursor *c)
 
     for (; c->end - p >= 8; p += 8) {
         memcpy(&word, p, 8);
-        if (has_byte_below(word, '!') | has_byte(word, '#') | has_byte(word, 0x7f) |
-            (word & EACH_BYTE_80))
+        if (word_contains_byte_below(word, '!') | word_contains_byte(word, '#') |
+            word_contains_byte(word, 0x7f) | (word & EACH_BYTE_80))
             break;
     }
     c->at = skip_octets(p, c->end, OCTET_TARGET);
@@ -104,7 +104,7 @@ static long read_request_line_word(struct input_cursor *c, const char *start, st
     return 1;
 }
 
-static long read_version(struct input_cursor *c, struct http_request *r)
+static long read_http_version(struct input_cursor *c, struct http_request *r)
 {
     static const char pattern[] = "HTTP/0.0"; /* 0 matches any digit */
     const char *start = c->at;
@@ -126,7 +126,7 @@ static long read_version(struct input_cursor *c, struct http_request *r)
     return 1;
 }
 
-static size_t scheme_length(struct str target)
+static size_t http_scheme_length(struct str target)
 {
     if (target.n > 7 && str_eq_nocase(str_slice(target.p, 7), STR("http://")))
         return 7;
@@ -137,7 +137,7 @@ static size_t scheme_length(struct str target)
 static long split_absolute_target(struct request_head_parser *h, struct str *ret_path)
 {
     struct str t = h->r->target;
-    size_t start = scheme_length(t), end = start;
+    size_t start = http_scheme_length(t), end = start;
 
     while (end < t.n && octet_is_in_class(t.p[end], OCTET_HOST))
         end++;
@@ -148,7 +148,7 @@ static long split_absolute_target(struct request_head_parser *h, struct str *ret
     return 1;
 }
 
-static long split_target(struct request_head_parser *h)
+static long split_request_target(struct request_head_parser *h)
 {
     struct http_request *r = h->r;
     struct str path = r->target;
@@ -184,10 +184,10 @@ static long read_request_line(struct request_head_parser *h)
     n = read_request_line_word(&h->c, start, &r->target);
     if (n <= 0)
         return n;
-    n = split_target(h);
+    n = split_request_target(h);
     if (n <= 0)
         return n;
-    n = read_version(&h->c, r);
+    n = read_http_version(&h->c, r);
     if (n <= 0)
         return n;
     return read_line_end(&h->c);
@@ -259,19 +259,19 @@ long http_parse_head(struct str bytes, struct http_request *ret)
         return 0;
     /* Skip an empty line: some clients send a CRLF after a body (RFC 9112 §2.2). */
     if (rest.p[0] == '\r') {
-        limit_cursor(&h.c, rest, 2, -400);
+        init_limited_cursor(&h.c, rest, 2, -400);
         long n = read_line_end(&h.c);
         if (n <= 0)
             return n;
         rest = str_skip_bytes(rest, 2);
     }
 
-    limit_cursor(&h.c, rest, HTTP_MAX_LINE + 2, -414);
+    init_limited_cursor(&h.c, rest, HTTP_MAX_LINE + 2, -414);
     long n = read_request_line(&h);
     if (n <= 0)
         return n;
     rest = str_slice(h.c.at, bytes.n - (size_t)(h.c.at - bytes.p));
-    limit_cursor(&h.c, rest, HTTP_MAX_HEAD, -431);
+    init_limited_cursor(&h.c, rest, HTTP_MAX_HEAD, -431);
     n = read_headers(&h);
     if (n <= 0)
         return n;

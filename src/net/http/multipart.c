@@ -159,7 +159,7 @@ static enum err read_part_head(struct multipart *m, struct str *s)
 }
 
 /* Handles one byte between a delimiter and the headers of the next part or the end. */
-static enum err read_after_delimiter(struct multipart *m, char c)
+static enum err read_byte_after_delimiter(struct multipart *m, char c)
 {
     bool blank = c == ' ' || c == '\t';
 
@@ -187,7 +187,7 @@ enum err multipart_feed(struct multipart *m, struct str bytes)
         } else if (m->state == HEAD) {
             m->error = read_part_head(m, &bytes);
         } else {
-            m->error = read_after_delimiter(m, bytes.p[0]);
+            m->error = read_byte_after_delimiter(m, bytes.p[0]);
             bytes = str_skip_bytes(bytes, 1);
         }
     }

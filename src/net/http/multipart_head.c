@@ -6,7 +6,7 @@
 #include "net/http/syntax.h"
 
 /* Requires UTF-8 without control characters, because names are written to files, logs and JSON. */
-static bool is_clean_text(struct str s)
+static bool is_utf8_without_controls(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
         if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
@@ -58,9 +58,9 @@ static bool decode_extended_parameter(struct str value, char *out, struct str *r
 }
 
 /* Copies s to *field; returns false if the field is already set or s is not clean. */
-static bool set_part_field(char **field, struct str s)
+static bool set_part_field_once(char **field, struct str s)
 {
-    if (*field || !is_clean_text(s))
+    if (*field || !is_utf8_without_controls(s))
         return false;
     *field = mem_new(s.n + 1);
     if (s.n)
@@ -77,12 +77,12 @@ static bool apply_disposition_parameter(struct multipart_part *p, const struct h
     struct str extended;
 
     if (str_eq_nocase(a->name, STR("name")))
-        return set_part_field(&p->name, unquote_parameter(a, text));
+        return set_part_field_once(&p->name, unquote_parameter(a, text));
     if (str_eq_nocase(a->name, STR("filename")))
-        return set_part_field(&p->filename, unquote_parameter(a, text));
+        return set_part_field_once(&p->filename, unquote_parameter(a, text));
     if (str_eq_nocase(a->name, STR("filename*")))
         return decode_extended_parameter(a->value, text, &extended) &&
-               set_part_field(ret_extended, extended);
+               set_part_field_once(ret_extended, extended);
     return true;
 }
 
@@ -125,7 +125,7 @@ static bool parse_part_header_line(struct multipart_part *p, struct str line)
     if (str_eq_nocase(name, STR("Content-Disposition")))
         return parse_content_disposition(p, value);
     if (str_eq_nocase(name, STR("Content-Type")))
-        return set_part_field(&p->content_type, value);
+        return set_part_field_once(&p->content_type, value);
     if (str_eq_nocase(name, STR("Content-Transfer-Encoding")))
         return is_identity_encoding(value);
     return true;

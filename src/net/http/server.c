@@ -185,7 +185,7 @@ struct close_batch {
     bool more;
 };
 
-static void close_idle_batch(struct loop *l, void *arg)
+static void close_idle_connection_batch(struct loop *l, void *arg)
 {
     struct close_batch *p = arg;
     struct server_loop *h = p->server_loops[loop_index(l)];
@@ -248,7 +248,7 @@ static void close_idle_connections(struct http_server *s)
     while (p.more) {
         p.more = false;
         for (unsigned i = 0; i < loops_count(s->loops); i++)
-            loop_call_and_wait(loops_get(s->loops, i), close_idle_batch, &p);
+            loop_call_and_wait(loops_get(s->loops, i), close_idle_connection_batch, &p);
     }
 }
 

@@ -38,7 +38,7 @@ bool request_body_skip(struct connection *c, struct http_server_request *call, b
 }
 
 /* Refuses a body whose announced length is too long, before any of it is read. */
-static void refuse_body_length(struct connection *c, struct http_server_request *call)
+static void refuse_too_long_body(struct connection *c, struct http_server_request *call)
 {
     bool keep = request_body_skip(c, call, call->keep_alive && !c->server_loop->stopping);
     struct response_context to = { .head = call->head, .keep_alive = keep, .old = call->old };
@@ -82,7 +82,7 @@ static void start_receiving_body(struct connection *c)
     const struct http_request *r = call->x.request;
 
     if (!r->chunked && r->length > call->max) {
-        refuse_body_length(c, call);
+        refuse_too_long_body(c, call);
         return;
     }
     if (call->form && !begin_multipart(call)) {
@@ -111,7 +111,7 @@ static uint64_t max_body_length(const struct server_loop *h, const struct http_s
     return max < share ? max : share;
 }
 
-static bool needs_no_authorization(const struct http_server_request *call)
+static bool body_needs_no_authorization(const struct http_server_request *call)
 {
     const struct http_request *r = call->x.request;
 
@@ -136,7 +136,7 @@ size_t request_body_begin(struct connection *c, struct http_server_request *call
         return used;
     }
     c->call = call;
-    call->counts_against_budget = !needs_no_authorization(call);
+    call->counts_against_budget = !body_needs_no_authorization(call);
     if (!call->counts_against_budget || !h->app.authorize_body) {
         start_receiving_body(c);
         return 0;

@@ -219,8 +219,8 @@ static void on_queued_write_done(uv_write_t *request, int status)
 }
 
 /* Queues a copy of the pieces, except for their first `done` bytes. */
-static void queue_unsent_rest(struct connection *c, const struct str *pieces, size_t count,
-                              size_t done)
+static void queue_unsent_rest_of_pieces(struct connection *c, const struct str *pieces,
+                                        size_t count, size_t done)
 {
     size_t total = 0;
 
@@ -265,10 +265,10 @@ static void send_raw_bytes(struct connection *c, const struct str *pieces, size_
         return;
     }
     if (n < 0 || (size_t)n < total)
-        queue_unsent_rest(c, pieces, count, n < 0 ? 0 : (size_t)n);
+        queue_unsent_rest_of_pieces(c, pieces, count, n < 0 ? 0 : (size_t)n);
 }
 
-static bool encrypt_pieces(struct connection *c, const struct str *pieces, size_t count)
+static bool encrypt_output_pieces(struct connection *c, const struct str *pieces, size_t count)
 {
     struct buf *cipher = &c->server_loop->buffers.cipher;
 
@@ -295,7 +295,7 @@ static void send_pieces_encrypted(struct connection *c, const struct str *pieces
         send_raw_bytes(c, pieces, count);
         return;
     }
-    if (!encrypt_pieces(c, pieces, count)) {
+    if (!encrypt_output_pieces(c, pieces, count)) {
         connection_close(c);
         return;
     }
@@ -325,13 +325,13 @@ void connection_send_queued(struct connection *c, struct str piece)
     connection_flush(c);
     if (c->state == CONN_CLOSED || c->state == CONN_LINGER)
         return;
-    if (c->tls && !encrypt_pieces(c, &piece, 1)) {
+    if (c->tls && !encrypt_output_pieces(c, &piece, 1)) {
         connection_close(c);
         return;
     }
     struct str all = c->tls ? buf_str(&c->server_loop->buffers.cipher) : piece;
     stat_counter_add(&c->server_loop->counters.bytes_out, all.n);
-    queue_unsent_rest(c, &all, 1, 0);
+    queue_unsent_rest_of_pieces(c, &all, 1, 0);
     if (c->tls)
         reset_scratch_buffer(&c->server_loop->buffers.cipher);
 }
@@ -354,12 +354,12 @@ static size_t try_send_encrypted(struct connection *c, int fd, struct str bytes)
 {
     struct buf *cipher = &c->server_loop->buffers.cipher;
 
-    if (!encrypt_pieces(c, &bytes, 1))
+    if (!encrypt_output_pieces(c, &bytes, 1))
         return 0;
     struct str all = buf_str(cipher);
     size_t n = try_send_once(c, fd, all);
     stat_counter_add(&c->server_loop->counters.bytes_out, all.n - n);
-    queue_unsent_rest(c, &all, 1, n);
+    queue_unsent_rest_of_pieces(c, &all, 1, n);
     reset_scratch_buffer(cipher);
     return bytes.n;
 }
@@ -416,13 +416,13 @@ bool server_loop_read_time_is_up(struct server_loop *h)
     return h->input.reads_until < 0;
 }
 
-static bool check_read_time(struct server_loop *h)
+static bool read_time_is_used_up(struct server_loop *h)
 {
     return h->input.reads_until < 0 ||
            (++h->input.reads % READS_PER_CLOCK_CHECK == 0 && server_loop_read_time_is_up(h));
 }
 
-static void post_continue_message(struct server_loop *h)
+static void post_resume_reading_message(struct server_loop *h)
 {
     if (h->input.continue_posted || links_are_empty(&h->input.postponed))
         return;
@@ -434,7 +434,7 @@ void connection_postpone_input(struct connection *c)
 {
     if (!c->later.next)
         links_append(&c->server_loop->input.postponed, &c->later);
-    post_continue_message(c->server_loop);
+    post_resume_reading_message(c->server_loop);
 }
 
 void on_continue_postponed_input(struct loop_message *post)
@@ -452,7 +452,7 @@ void on_continue_postponed_input(struct loop_message *post)
         else
             connection_resume_input(c);
     }
-    post_continue_message(h);
+    post_resume_reading_message(h);
 }
 
 /* An empty buffer makes libuv read nothing and report UV_ENOBUFS. */
@@ -461,7 +461,7 @@ static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
     struct connection *c = container_of(handle, struct connection, tcp);
 
     (void)suggested;
-    if (check_read_time(c->server_loop)) {
+    if (read_time_is_used_up(c->server_loop)) {
         *ret = uv_buf_init(NULL, 0);
         return;
     }

@@ -64,7 +64,7 @@ enum err check_port_is_free(const char *host, int port)
     return OK;
 }
 
-static int socket_port(int fd)
+static int local_port_of_socket(int fd)
 {
     struct sockaddr_storage got = { 0 };
     socklen_t n = sizeof got;
@@ -82,7 +82,7 @@ int open_listening_socket(const char *host, int port, int *ret_port)
         return -1;
     /* Accepted sockets inherit TCP_NODELAY from the listening socket. */
     set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    *ret_port = socket_port(fd);
+    *ret_port = local_port_of_socket(fd);
     return fd;
 }
 
@@ -95,7 +95,7 @@ int share_listening_socket(int socket, int *ret_port)
         return -1;
     }
     set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-    *ret_port = socket_port(fd);
+    *ret_port = local_port_of_socket(fd);
     return fd;
 }
 
@@ -128,7 +128,8 @@ void connection_append_local_host(const struct connection *c, struct buf *out)
     struct str host = str_slice(text, address_format(&a, text));
     bool colons = memchr(host.p, ':', host.n) != NULL;
 
-    buf_printf(out, colons ? "[%.*s]:%d" : "%.*s:%d", (int)host.n, host.p, socket_port(fd));
+    buf_printf(out, colons ? "[%.*s]:%d" : "%.*s:%d", (int)host.n, host.p,
+               local_port_of_socket(fd));
 }
 
 void websocket_append_local_host(const struct websocket *ws, struct buf *out)

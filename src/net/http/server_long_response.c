@@ -70,7 +70,7 @@ static void send_head_and_text_start(struct connection *c, struct long_response 
 }
 
 /* Sends as much as the socket accepts, without a copy in user space. */
-static bool send_without_copy(struct connection *c, struct long_response *f)
+static bool send_body_without_copy(struct connection *c, struct long_response *f)
 {
     int64_t until = f->left - MAX_BYTES_PER_ITERATION;
     uv_os_fd_t socket;
@@ -91,7 +91,7 @@ static bool send_without_copy(struct connection *c, struct long_response *f)
 
 /* Sends one piece through libuv, which calls back when a full socket is writable again. If `queued`
  * is set, libuv always calls back, in the next loop iteration. */
-static bool send_next_piece(struct connection *c, struct long_response *f, bool queued)
+static bool send_next_body_piece(struct connection *c, struct long_response *f, bool queued)
 {
     char piece[PIECE_BYTES];
     ssize_t n = f->left < PIECE_BYTES ? (ssize_t)f->left : PIECE_BYTES;
@@ -123,7 +123,8 @@ bool long_response_send_more(struct connection *c)
     while (c->state == CONN_FILE && f->left && connection_unsent_bytes(c) == 0) {
         bool rests = began - f->left >= MAX_BYTES_PER_ITERATION;
 
-        if ((rests || send_without_copy(c, f)) && (f->left == 0 || send_next_piece(c, f, rests))) {
+        if ((rests || send_body_without_copy(c, f)) &&
+            (f->left == 0 || send_next_body_piece(c, f, rests))) {
             if (rests)
                 break;
             continue;

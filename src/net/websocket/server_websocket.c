@@ -62,7 +62,7 @@ bool websocket_is_secure(const struct websocket *ws)
     return websocket_connection(ws)->secure;
 }
 
-static void mark_websocket_dirty(struct websocket *ws)
+static void queue_websocket_for_iteration_end(struct websocket *ws)
 {
     if (!ws->dirty.next)
         links_append(&websocket_connection(ws)->server_loop->dirty, &ws->dirty);
@@ -86,7 +86,7 @@ size_t websocket_unsent_bytes(const struct websocket *ws)
     return connection_unsent_bytes(websocket_connection(ws)) + ws->out.n + behind;
 }
 
-static struct buf *next_frame_buffer(struct websocket *ws)
+static struct buf *buffer_for_next_frame(struct websocket *ws)
 {
     return ws->long_message ? &ws->long_message->after : &ws->out;
 }
@@ -96,7 +96,7 @@ static bool can_queue_bytes(struct websocket *ws, size_t n)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
         return false;
-    mark_websocket_dirty(ws);
+    queue_websocket_for_iteration_end(ws);
     size_t waiting = websocket_unsent_bytes(ws);
     size_t most = max_unsent_bytes(ws);
     ws->cut = waiting > most || n > most - waiting;
@@ -106,7 +106,7 @@ static bool can_queue_bytes(struct websocket *ws, size_t n)
 void websocket_send(struct websocket *ws, enum ws_opcode opcode, struct str payload)
 {
     if (can_queue_bytes(ws, payload.n))
-        ws_append_frame(next_frame_buffer(ws), opcode, payload);
+        ws_append_frame(buffer_for_next_frame(ws), opcode, payload);
 }
 
 void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const struct str *parts,
@@ -119,7 +119,7 @@ void websocket_send_parts(struct websocket *ws, enum ws_opcode opcode, const str
         n += parts[i].n;
     if (!can_queue_bytes(ws, n))
         return;
-    struct buf *out = next_frame_buffer(ws);
+    struct buf *out = buffer_for_next_frame(ws);
     size_t head_n = ws_encode_frame_head(head, opcode, n);
     if (!buf_reserve(out, head_n + n))
         return;
@@ -162,7 +162,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
         now && can_send_at_once(ws) ? connection_try_send(websocket_connection(ws), frame) : 0;
 
     if (n < frame.n && can_queue_bytes(ws, frame.n - n))
-        buf_add_str(next_frame_buffer(ws), str_skip_bytes(frame, n));
+        buf_add_str(buffer_for_next_frame(ws), str_skip_bytes(frame, n));
 }
 
 /* Sends as much as the socket accepts; the rest and errors wait for the end of the iteration. */
@@ -194,12 +194,12 @@ void websocket_prefetch_connection(const struct websocket *ws)
 void websocket_notify_when_drained(struct websocket *ws)
 {
     ws->awaited = true;
-    mark_websocket_dirty(ws);
+    queue_websocket_for_iteration_end(ws);
 }
 
 /* Calls the handler's `drained` if all output was sent. Output of the callback is sent in the same
  * iteration. */
-static void call_drained_if_empty(struct websocket *ws)
+static void call_drained_if_all_sent(struct websocket *ws)
 {
     if (!ws->awaited || ws->long_message || connection_unsent_bytes(websocket_connection(ws)))
         return;
@@ -234,7 +234,7 @@ static void send_pending_pong(struct websocket *ws)
 }
 
 /* Returns true for up to 600 control frames per minute; no client needs more. */
-static bool count_control_frame(struct websocket *ws)
+static bool count_and_limit_control_frame(struct websocket *ws)
 {
     uint32_t now = (uint32_t)uv_now(loop_get_uv_loop(websocket_loop(ws)));
 
@@ -245,20 +245,20 @@ static bool count_control_frame(struct websocket *ws)
     return ++ws->controls <= MAX_CONTROLS_PER_MINUTE;
 }
 
-static void send_close(struct websocket *ws, int code, struct str reason)
+static void queue_close_frame(struct websocket *ws, int code, struct str reason)
 {
     if (ws->close_sent)
         return;
-    ws_append_close_frame(next_frame_buffer(ws), code, reason);
+    ws_append_close_frame(buffer_for_next_frame(ws), code, reason);
     ws->close_sent = true;
-    mark_websocket_dirty(ws);
+    queue_websocket_for_iteration_end(ws);
 }
 
 void websocket_close(struct websocket *ws, int code, struct str reason)
 {
     if (ws->close_sent || ws->ending || ws->over)
         return;
-    send_close(ws, code, reason);
+    queue_close_frame(ws, code, reason);
     deadline_restart(websocket_connection(ws)->server_loop->timers.goodbyes,
                      &websocket_connection(ws)->deadline);
 }
@@ -411,7 +411,7 @@ static void close_at_iteration_end(struct websocket *ws)
     ws->ending = true;
     c->linger = true; /* unread input may still arrive */
     deadline_restart(c->server_loop->timers.goodbyes, &c->deadline);
-    mark_websocket_dirty(ws);
+    queue_websocket_for_iteration_end(ws);
 }
 
 static void websocket_handle_frame(struct websocket *ws, const struct ws_message *m)
@@ -419,13 +419,13 @@ static void websocket_handle_frame(struct websocket *ws, const struct ws_message
     switch (m->opcode) {
     case WS_CLOSE:
         ws->code = (uint16_t)m->close_code;
-        send_close(ws, m->close_code == 1005 ? 1000 : m->close_code, STR(""));
+        queue_close_frame(ws, m->close_code == 1005 ? 1000 : m->close_code, STR(""));
         close_at_iteration_end(ws);
         break;
     case WS_PING:
     case WS_PONG:
-        if (!count_control_frame(ws)) {
-            send_close(ws, 1008, STR("too many control frames"));
+        if (!count_and_limit_control_frame(ws)) {
+            queue_close_frame(ws, 1008, STR("too many control frames"));
             close_at_iteration_end(ws);
         } else if (m->opcode == WS_PING) {
             reply_to_ping(ws, m->payload);
@@ -477,7 +477,7 @@ static void read_websocket_frames(struct connection *c, struct ws_reader *r, cha
         if (used < 0) {
             bool large = used == -1009 && ws->on->too_large;
 
-            send_close(ws, large ? ws->on->too_large : (int)-used, STR(""));
+            queue_close_frame(ws, large ? ws->on->too_large : (int)-used, STR(""));
             close_at_iteration_end(ws);
             return;
         }
@@ -489,7 +489,7 @@ static void read_websocket_frames(struct connection *c, struct ws_reader *r, cha
 }
 
 /* Stores the decoder only while a message or frame is incomplete. */
-static void store_incomplete_reader(struct websocket *ws, struct ws_reader *r)
+static void store_reader_if_incomplete(struct websocket *ws, struct ws_reader *r)
 {
     bool rests = ws_reader_release_message(r);
 
@@ -515,7 +515,7 @@ void websocket_handle_input(struct connection *c, char *bytes, size_t n)
     ws_reader_init(&fresh, ws->on->max_message);
     struct ws_reader *r = ws->reader ? ws->reader : &fresh;
     read_websocket_frames(c, r, bytes, n);
-    store_incomplete_reader(ws, r);
+    store_reader_if_incomplete(ws, r);
 }
 
 /* --- sending -------------------------------------------------------------------------- */
@@ -528,9 +528,10 @@ void on_websocket_output_sent(struct connection *c)
 
     if (ws->open) {
         if (ws->long_message)
-            mark_websocket_dirty(ws); /* the next piece is sent at the end of the iteration */
+            queue_websocket_for_iteration_end(
+                ws); /* the next piece is sent at the end of the iteration */
         send_pending_pong(ws);
-        call_drained_if_empty(ws);
+        call_drained_if_all_sent(ws);
     }
     if (ws->open || connection_unsent_bytes(c))
         return;
@@ -548,7 +549,7 @@ void on_websocket_output_sent(struct connection *c)
 }
 
 /* Sends the next piece of a long message once the kernel has accepted the previous one. */
-static void send_message_piece(struct websocket *ws)
+static void send_next_message_piece(struct websocket *ws)
 {
     struct long_message *m = ws->long_message;
     struct connection *c = websocket_connection(ws);
@@ -569,7 +570,7 @@ static void send_message_piece(struct websocket *ws)
     }
     /* Send frames behind the last piece, even if the kernel has not accepted all of that piece. */
     if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent_bytes(c)))
-        mark_websocket_dirty(ws);
+        queue_websocket_for_iteration_end(ws);
 }
 
 static void end_websocket_iteration(struct websocket *ws)
@@ -589,11 +590,11 @@ static void end_websocket_iteration(struct websocket *ws)
         }
         buf_clear(&ws->out);
     }
-    send_message_piece(ws);
+    send_next_message_piece(ws);
     if (c->state == CONN_WEBSOCKET) {
         /* If the kernel accepted all bytes at once, no callback reports that they were sent. */
         send_pending_pong(ws);
-        call_drained_if_empty(ws);
+        call_drained_if_all_sent(ws);
     }
     /* The close frame is queued behind a long message, so that message must be sent first. */
     if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {

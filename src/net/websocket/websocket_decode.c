@@ -194,7 +194,7 @@ static int finish_close_frame(struct ws_reader *r, struct str payload, struct ws
     return utf8_validate_more(&utf8, ret->payload.p, ret->payload.n) && utf8 == 0 ? 0 : -1007;
 }
 
-static int finish_message(struct ws_reader *r, struct str payload, struct ws_message *ret)
+static int finish_frame_or_message(struct ws_reader *r, struct str payload, struct ws_message *ret)
 {
     ret->opcode =
         is_control_frame(r) ? (enum ws_opcode)(r->head[0] & OPCODE) : (enum ws_opcode)r->opcode;
@@ -208,7 +208,7 @@ static int finish_message(struct ws_reader *r, struct str payload, struct ws_mes
 }
 
 /* Returns true if earlier bytes of the current message or control frame are stored. */
-static bool has_stored_bytes(const struct ws_reader *r)
+static bool has_stored_message_bytes(const struct ws_reader *r)
 {
     const struct ws_partial_message *p = r->pieces;
 
@@ -228,7 +228,7 @@ static long read_frame_payload(struct ws_reader *r, char *p, size_t n, struct ws
     r->left -= take;
     if (!is_control_frame(r) && r->opcode == WS_TEXT && !utf8_validate_more(&r->utf8, p, take))
         return -1007;
-    if (r->left || !fin || has_stored_bytes(r)) {
+    if (r->left || !fin || has_stored_message_bytes(r)) {
         struct ws_partial_message *all = get_or_create_partial_message(r);
         struct buf *b = is_control_frame(r) ? &all->control : &all->message;
 
@@ -240,7 +240,7 @@ static long read_frame_payload(struct ws_reader *r, char *p, size_t n, struct ws
 
     r->in_payload = false;
     r->head_n = 0;
-    int code = fin ? finish_message(r, payload, ret) : 0;
+    int code = fin ? finish_frame_or_message(r, payload, ret) : 0;
     *ret_found = fin;
     return code ? code : (long)take;
 }

@@ -6,7 +6,8 @@
 
 #include "base/pictures.h"
 
-static void format_picture_name(char out[256], const char *area, snowflake owner, struct str hash)
+static void format_picture_file_name(char out[256], const char *area, snowflake owner,
+                                     struct str hash)
 {
     snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_ARGS(hash));
 }
@@ -23,7 +24,7 @@ enum err picture_store(struct call *call, const char *area, snowflake owner,
     if (image->given != GIVEN)
         return OK;
     ret->value = picture_hash_of_upload(call->arena, &image->value, id);
-    format_picture_name(name, area, owner, ret->value);
+    format_picture_file_name(name, area, owner, ret->value);
     return call_write_blob(call, id, name, image->value.bytes);
 }
 
@@ -34,7 +35,7 @@ enum err picture_delete(struct call *call, const char *area, snowflake owner,
 
     if (hash->given != GIVEN)
         return OK;
-    format_picture_name(name, area, owner, hash->value);
+    format_picture_file_name(name, area, owner, hash->value);
     return call_delete_blob(call, name);
 }
 
@@ -137,7 +138,7 @@ enum err reply_with_picture(struct call *call, const char *area, snowflake owner
     int64_t size;
     int fd;
 
-    format_picture_name(name, area, owner, hash);
+    format_picture_file_name(name, area, owner, hash);
     enum err e = call_open_blob(call, name, &fd, &size);
     return e ? e : reply_with_open_file(call, fd, size);
 }

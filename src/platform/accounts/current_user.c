@@ -162,16 +162,17 @@ enum err caller_tokens_replace(struct call *call, struct str *ret)
     return auth_issue_token(api_options(call->api)->auth, call->tx, &grant, ret);
 }
 
-static bool opt_str_eq(struct opt_str a, struct opt_str b)
+static bool optional_texts_are_equal(struct opt_str a, struct opt_str b)
 {
     return (a.given == GIVEN) == (b.given == GIVEN) &&
            (a.given != GIVEN || str_eq(a.value, b.value));
 }
 
-static bool public_fields_differ(const struct user *a, const struct user *b)
+static bool public_user_fields_differ(const struct user *a, const struct user *b)
 {
-    return !str_eq(a->username, b->username) || !opt_str_eq(a->global_name, b->global_name) ||
-           !opt_str_eq(a->avatar, b->avatar);
+    return !str_eq(a->username, b->username) ||
+           !optional_texts_are_equal(a->global_name, b->global_name) ||
+           !optional_texts_are_equal(a->avatar, b->avatar);
 }
 
 /* A new email address is unverified until its mailed link is used. If the mail cannot be sent now
@@ -182,7 +183,8 @@ static enum err send_verification_if_email_changed(struct call *call, const stru
     const char *taken;
     int64_t wait_ms;
 
-    if (!mail_is_configured(call) || caller_is_bot(call) || opt_str_eq(before->email, user->email))
+    if (!mail_is_configured(call) || caller_is_bot(call) ||
+        optional_texts_are_equal(before->email, user->email))
         return OK;
     user->verified = false;
     enum err e = user_update(call->tx, user, &taken);
@@ -228,7 +230,7 @@ enum err modify_current_user(struct call *call)
 
     call_emit(call, EVENT_USER_UPDATE, audience_of_user(out.user.id), &current_user_schema,
               &out.user);
-    if (public_fields_differ(&before, &out.user))
+    if (public_user_fields_differ(&before, &out.user))
         e = hook_account_changed(call, &out.user);
     return e ? e : call_reply_object(call, &out);
 }

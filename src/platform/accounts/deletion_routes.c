@@ -30,7 +30,7 @@ enum err prepare_delete_account(struct call *call)
     return mfa_count_code_attempt_of_caller(call, &in->code);
 }
 
-static enum err read_confirmed_caller(struct call *call, struct user *ret)
+static enum err read_caller_after_password_and_code(struct call *call, struct user *ret)
 {
     const struct account_deletion_request *in = call->body;
     enum err e = read_caller_after_password_check(call, ret);
@@ -42,7 +42,7 @@ static enum err read_confirmed_caller(struct call *call, struct user *ret)
 enum err delete_account(struct call *call)
 {
     struct user user;
-    enum err e = read_confirmed_caller(call, &user);
+    enum err e = read_caller_after_password_and_code(call, &user);
 
     return e ? e : account_schedule_deletion(call, &user);
 }
@@ -51,7 +51,7 @@ enum err delete_account(struct call *call)
 enum err disable_account(struct call *call)
 {
     struct user user;
-    enum err e = read_confirmed_caller(call, &user);
+    enum err e = read_caller_after_password_and_code(call, &user);
 
     return e ? e : account_disable_by_owner(call, &user);
 }

@@ -12,7 +12,7 @@ enum {
     ERASURE_STEP_ROWS = 40
 }; /* guilds left or relationships deleted per step; each emits events */
 
-static enum err erase_account_step(struct call *call, snowflake id)
+static enum err erase_account_row_batch(struct call *call, snowflake id)
 {
     struct deletion_step step = { ERASURE_STEP_ROWS, ERASURE_STEP_ROWS, INT64_MAX };
     enum err e = deletion_apply_all_rules(call, WITH_ACCOUNT, id, &step);
@@ -49,23 +49,24 @@ enum err account_erase(struct call *call, const struct user *u)
         e = picture_delete(call, "banners", u->id, &u->banner);
     if (!e)
         e = account_revoke_tokens(call, u->id);
-    return e ? e : erase_account_step(call, u->id);
+    return e ? e : erase_account_row_batch(call, u->id);
 }
 
-static enum err run_account_erasure(struct call *call, const struct job *job)
+static enum err run_account_erasure_job(struct call *call, const struct job *job)
 {
     struct user user;
     enum err e = user_find(call->tx, job->key, &user);
 
     if (e == ERR_UNKNOWN_USER)
         return OK;
-    return e || !account_is_erased(call->arena, &user) ? e : erase_account_step(call, job->key);
+    return e || !account_is_erased(call->arena, &user) ? e
+                                                       : erase_account_row_batch(call, job->key);
 }
 
 const struct job_kind account_erasure_job = {
     .name = "account-leftovers",
     .doc = "Removes a deleted account from guilds and friendships.",
-    .run = run_account_erasure,
+    .run = run_account_erasure_job,
 };
 
 /* --- scheduling a deletion in 14 days ------------------------------------------------ */
@@ -74,7 +75,7 @@ const struct job_kind account_erasure_job = {
 
 static const char SET_DELETING[] = "update users set deleting = $2 where id = $1";
 
-static enum err set_deleting(struct call *call, struct user *u, bool deleting)
+static enum err set_account_deleting(struct call *call, struct user *u, bool deleting)
 {
     u->deleting = deleting;
     call_revoke_account_tokens(call, u->id);
@@ -98,7 +99,7 @@ enum err account_schedule_deletion(struct call *call, struct user *u)
 
     if (e || owns)
         return e ? e : ERR_OWNS_THINGS;
-    e = set_deleting(call, u, true);
+    e = set_account_deleting(call, u, true);
     if (!e)
         e = account_revoke_tokens(call, u->id);
     return e ? e
@@ -110,7 +111,7 @@ static const char END_PAUSE[] = "update users set disabled = 0 where id = $1 and
 
 enum err account_cancel_deletion(struct call *call, struct user *u)
 {
-    enum err e = set_deleting(call, u, false);
+    enum err e = set_account_deleting(call, u, false);
 
     if (!e && u->paused) {
         u->disabled = u->paused = false;
@@ -120,7 +121,7 @@ enum err account_cancel_deletion(struct call *call, struct user *u)
 }
 
 /* Retries one day later if the account owns guilds, applications or teams by now. */
-static enum err run_scheduled_deletion(struct call *call, const struct job *job)
+static enum err run_account_deletion_job(struct call *call, const struct job *job)
 {
     struct user user;
     bool owns = false;
@@ -139,5 +140,5 @@ static enum err run_scheduled_deletion(struct call *call, const struct job *job)
 const struct job_kind account_deletion_job = {
     .name = "account-deletion",
     .doc = "Deletes an account 14 days after its owner requested it.",
-    .run = run_scheduled_deletion,
+    .run = run_account_deletion_job,
 };

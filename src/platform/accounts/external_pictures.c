@@ -14,7 +14,7 @@
 
 enum { MAX_PICTURES_PER_OWNER = 2000, MAX_LOCATION_BYTES = 4096 };
 
-static struct str url_hash(struct arena *arena, struct str url)
+static struct str hash_picture_url(struct arena *arena, struct str url)
 {
     unsigned char digest[16];
 
@@ -30,7 +30,7 @@ static const char DROP_OLDEST[] =
     "delete from picture_addresses where owner_id = $1 and hash in (select hash from "
     "picture_addresses where owner_id = $1 order by since, hash limit $2)";
 
-static enum err delete_oldest_pictures(struct tx *tx, snowflake owner)
+static enum err delete_excess_external_pictures(struct tx *tx, snowflake owner)
 {
     int64_t n = 0;
     enum err e = tx_read_int(tx, COUNT_ADDRESSES, BIND(v_id(owner)), &n);
@@ -42,13 +42,13 @@ static enum err delete_oldest_pictures(struct tx *tx, snowflake owner)
 enum err external_picture_insert_url(struct tx *tx, snowflake owner, struct str url,
                                      struct opt_str *ret)
 {
-    struct str hash = url_hash(tx_arena(tx), url);
+    struct str hash = hash_picture_url(tx_arena(tx), url);
     int64_t new = 0;
     enum err e = tx_exec(tx, ADD_ADDRESS,
                          BIND(v_id(owner), v_text(hash), v_text(url), v_int(clock_us())), &new);
 
     *ret = opt_str_or_null(hash);
-    return e || !new ? e : delete_oldest_pictures(tx, owner);
+    return e || !new ? e : delete_excess_external_pictures(tx, owner);
 }
 
 static const char FIND_ADDRESS[] =
@@ -104,7 +104,7 @@ bool external_picture_url_is_allowed(const struct call *call, struct str url)
            url_is_public(url);
 }
 
-static bool accepts_html(const struct http_request *r)
+static bool request_accepts_html(const struct http_request *r)
 {
     struct str list = http_find_header(r, STR("Accept"));
 
@@ -128,7 +128,7 @@ static bool request_expects_image(const struct call *call)
 
     if (wanted.p)
         return str_is(wanted, "image") || str_is(wanted, "empty");
-    return !accepts_html(r);
+    return !request_accepts_html(r);
 }
 
 enum err redirect_to_external_picture(struct call *call, struct str url)

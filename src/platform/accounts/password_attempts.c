@@ -27,7 +27,7 @@ static const struct rate_limit limit_wrong_by_login = {
 /* --- known IP addresses of an account ------------------------------------------------ */
 
 /* IPv6 addresses are counted per /64, because one customer usually has a whole /64. */
-static struct str caller_address_key(const struct call *call)
+static struct str caller_ip_address_key(const struct call *call)
 {
     struct str text = call->exchange->remote;
     unsigned char bytes[16];
@@ -39,12 +39,12 @@ static struct str caller_address_key(const struct call *call)
 }
 
 /* Addresses are stored as keyed hashes, so that the table does not reveal users' locations. */
-static struct str known_address_digest(const struct call *call, snowflake user_id)
+static struct str derive_known_ip_address_digest(const struct call *call, snowflake user_id)
 {
     unsigned char *digest = arena_alloc(call->arena, DIGEST);
 
     auth_derive_key(api_options(call->api)->auth, "known-address", user_id,
-                    caller_address_key(call), digest, DIGEST);
+                    caller_ip_address_key(call), digest, DIGEST);
     return str_slice((const char *)digest, DIGEST);
 }
 
@@ -54,7 +54,8 @@ static const char FIND_ADDRESS[] =
 enum err known_login_address_find(struct call *call, snowflake user_id, bool *ret_known)
 {
     return tx_exists(call->tx, FIND_ADDRESS,
-                     BIND(v_id(user_id), v_bytes(known_address_digest(call, user_id))), ret_known);
+                     BIND(v_id(user_id), v_bytes(derive_known_ip_address_digest(call, user_id))),
+                     ret_known);
 }
 
 static const char SAVE_ADDRESS[] =
@@ -67,9 +68,10 @@ static const char DROP_OLDEST[] =
 
 enum err known_login_address_save(struct call *call, snowflake user_id)
 {
-    enum err e = tx_exec(
-        call->tx, SAVE_ADDRESS,
-        BIND(v_id(user_id), v_bytes(known_address_digest(call, user_id)), v_int(clock_us())), NULL);
+    enum err e = tx_exec(call->tx, SAVE_ADDRESS,
+                         BIND(v_id(user_id), v_bytes(derive_known_ip_address_digest(call, user_id)),
+                              v_int(clock_us())),
+                         NULL);
 
     return e ? e : tx_exec(call->tx, DROP_OLDEST, BIND(v_id(user_id)), NULL);
 }
@@ -86,7 +88,8 @@ struct attempt_counter {
     struct str key;
 };
 
-static void uncount_attempts(struct call *call, const struct attempt_counter *counts, size_t n)
+static void uncount_password_attempts(struct call *call, const struct attempt_counter *counts,
+                                      size_t n)
 {
     while (n)
         n--, call_revert_limit_count(call, counts[n].limit, counts[n].key);
@@ -97,7 +100,7 @@ static void uncount_attempts(struct call *call, const struct attempt_counter *co
 enum err password_check_and_count_attempt(struct call *call, const struct password_attempt *g,
                                           bool *ret_right)
 {
-    struct str address = caller_address_key(call);
+    struct str address = caller_ip_address_key(call);
     const struct attempt_counter counts[] = {
         { &limit_wrong_by_address, address },
         { &limit_wrong_by_address_and_login, STR_CONCAT(call->arena, address, STR(" "), g->login) },
@@ -109,12 +112,12 @@ enum err password_check_and_count_attempt(struct call *call, const struct passwo
         enum err e = call_count_against_limit(call, counts[i].limit, counts[i].key);
 
         if (e) {
-            uncount_attempts(call, counts, i);
+            uncount_password_attempts(call, counts, i);
             return e;
         }
     }
     *ret_right = password_verify(call->api, g->hash, g->password);
     if (*ret_right)
-        uncount_attempts(call, counts, count);
+        uncount_password_attempts(call, counts, count);
     return OK;
 }

@@ -30,7 +30,7 @@ static const char HASH_CODE[] =
     "update registration_invites set code = $2, id = $3, prefix = $4 where code = $1";
 
 /* Replaces codes that an earlier version stored in plain text by their digests. */
-static enum err hash_plain_codes(struct call *call, size_t *ret_count)
+static enum err hash_plain_registration_codes(struct call *call, size_t *ret_count)
 {
     struct list codes = { 0 };
     struct rows rows;
@@ -52,10 +52,10 @@ static enum err hash_plain_codes(struct call *call, size_t *ret_count)
     return e;
 }
 
-static enum err run_registration_codes(struct call *call, const struct job *job)
+static enum err run_registration_code_hashing_job(struct call *call, const struct job *job)
 {
     size_t count;
-    enum err e = hash_plain_codes(call, &count);
+    enum err e = hash_plain_registration_codes(call, &count);
 
     return e || !count ? e : job_schedule(call, job->kind, job->key, clock_us(), STR(""));
 }
@@ -63,7 +63,7 @@ static enum err run_registration_codes(struct call *call, const struct job *job)
 const struct job_kind registration_codes_job = {
     .name = "registration-codes",
     .doc = "Replaces registration codes in plain text by their digests.",
-    .run = run_registration_codes,
+    .run = run_registration_code_hashing_job,
 };
 
 static const char ADD_INVITE[] =
@@ -81,7 +81,7 @@ enum err registration_invite_create(struct call *call, struct registration_invit
     enum err e = tx_exec(call->tx, DROP_INVITES, BIND(v_int(clock_us())), NULL);
 
     if (!e)
-        e = hash_plain_codes(call, &sealed);
+        e = hash_plain_registration_codes(call, &sealed);
     if (e)
         return e;
     randombytes_buf(bytes, sizeof bytes);
@@ -150,7 +150,7 @@ enum err registration_invite_revoke(struct call *call, struct str name,
 static const char USE_INVITE[] = "update registration_invites set uses_left = uses_left - 1 "
                                  "where code in ($1, $3) and uses_left > 0 and expires_at > $2";
 
-static enum err use_registration_code(struct call *call, struct opt_str code, bool *ret_used)
+static enum err consume_registration_code(struct call *call, struct opt_str code, bool *ret_used)
 {
     int64_t changed = 0;
     enum err e = code.given != GIVEN
@@ -176,7 +176,7 @@ enum err registration_authorize(struct call *call, struct opt_str *invite, bool 
 
     /* Only registration codes start with "reg-"; other invites lead to guilds. */
     if (invite->given == GIVEN && str_starts_with(invite->value, STR("reg-"))) {
-        enum err e = use_registration_code(call, *invite, &used);
+        enum err e = consume_registration_code(call, *invite, &used);
 
         if (e)
             return e;

@@ -21,7 +21,7 @@ static const struct rate_limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
 
-static struct str today_as_text(struct arena *a)
+static struct str format_current_date(struct arena *a)
 {
     char *text = arena_alloc(a, TIMESTAMP_TEXT_SIZE);
 
@@ -38,7 +38,7 @@ enum err check_date_of_birth(struct call *call, struct opt_str date)
     if (!date_parse(date.value, &days))
         return call_add_field_error(call, "date_of_birth", "DATE_TIME_TYPE_PARSE",
                                     "Could not parse the date. Should be YYYY-MM-DD.");
-    if (age_in_years_on(date.value, today_as_text(call->arena)) < LEAST_AGE)
+    if (age_in_years_on(date.value, format_current_date(call->arena)) < LEAST_AGE)
         return call_add_field_error(call, "date_of_birth", "DATE_OF_BIRTH_UNDERAGE",
                                     "You need to be 13 or older in order to use this service.");
     return OK;
@@ -93,7 +93,7 @@ static enum err hash_registration_password(struct call *call)
     return password_hash(call->api, call->arena, in->password.value, hash);
 }
 
-static enum err prepare_register(struct call *call)
+static enum err prepare_register_account(struct call *call)
 {
     const struct registration *in = call->body;
     enum err closed = require_registration_open(call);
@@ -212,7 +212,7 @@ enum err reply_with_login_token(struct call *call, const struct user *user)
     return e ? e : call_reply_object(call, &out);
 }
 
-static struct opt_bool given_flag(bool yes)
+static struct opt_bool make_given_bool(bool yes)
 {
     return (struct opt_bool){ GIVEN, yes };
 }
@@ -229,10 +229,10 @@ enum err reply_to_login(struct call *call, const struct user *user, bool undelet
         call,
         &(struct login_reply){
             .user_id = user->id,
-            .mfa = given_flag(true),
-            .sms = given_flag(false),
-            .totp = given_flag(true),
-            .backup = given_flag(true),
+            .mfa = make_given_bool(true),
+            .sms = make_given_bool(false),
+            .totp = make_given_bool(true),
+            .backup = make_given_bool(true),
             .webauthn = { .given = GIVEN_NULL },
             .ticket = { GIVEN, ticket },
             .login_instance_id = { GIVEN, str_hex_encode(call->arena, instance, sizeof instance) },
@@ -272,7 +272,7 @@ static enum err log_out(struct call *call)
 }
 
 /* Apps with a bearer token get fewer fields of an account than its owner. */
-static enum err reply_with_identity(struct call *call, const struct user *user)
+static enum err reply_with_oauth2_user(struct call *call, const struct user *user)
 {
     bool email = call->caller->scopes & auth_oauth2_scope_bit(STR("email"));
     struct buf text;
@@ -290,7 +290,7 @@ static enum err get_current_user(struct call *call)
 
     if (e)
         return e;
-    return call->caller->kind == CALLER_BEARER ? reply_with_identity(call, &user)
+    return call->caller->kind == CALLER_BEARER ? reply_with_oauth2_user(call, &user)
                                                : call_reply_object(call, &user);
 }
 
@@ -329,7 +329,7 @@ static const struct route routes[] = {
                                        EVENT_CHANNEL_RECIPIENT_ADD, EVENT_CHANNEL_CREATE,
                                        FRIEND_EVENTS, EVENT_INVITE_DELETE, EVENT_NONE },
         .limit = &limit_login,
-        .prepare = prepare_register,
+        .prepare = prepare_register_account,
         .handle = register_account,
     },
     {

@@ -111,7 +111,7 @@ enum err get_login_sessions(struct call *call)
     return e ? e : call_reply_object(call, &out);
 }
 
-static bool list_contains_hash(const struct list *hashes, struct str hash)
+static bool session_hash_is_in_list(const struct list *hashes, struct str hash)
 {
     const struct str *items = hashes->items;
 
@@ -129,7 +129,7 @@ enum err log_out_login_sessions(struct call *call)
     const struct login_session *s = all.items;
 
     for (size_t i = 0; !e && i < all.count; i++) {
-        if (!list_contains_hash(&in->session_id_hashes, s[i].id_hash))
+        if (!session_hash_is_in_list(&in->session_id_hashes, s[i].id_hash))
             continue;
         call_revoke_session_token(call, call->caller->id, s[i].token);
         e = auth_delete_token(call->tx, s[i].token);

@@ -28,7 +28,7 @@ static size_t optional_field_size(enum member_kind kind)
 }
 
 /* Every optional member of the struct starts with its enum field_presence. */
-static enum field_presence *setting_given_flag(struct user_settings *s, const struct field *f)
+static enum field_presence *get_setting_presence(struct user_settings *s, const struct field *f)
 {
     return (enum field_presence *)((char *)s + f->offset);
 }
@@ -39,8 +39,8 @@ static void copy_setting(struct user_settings *to, const struct user_settings *f
     memcpy((char *)to + f->offset, (const char *)from + f->offset, optional_field_size(f->member));
 }
 
-static bool is_same_setting(const struct user_settings *a, const struct user_settings *b,
-                            const struct field *f)
+static bool setting_values_are_equal(const struct user_settings *a, const struct user_settings *b,
+                                     const struct field *f)
 {
     const struct field one[] = { *f, { 0 } };
     const struct schema schema = { .name = "", .size = sizeof *a, .fields = one };
@@ -61,12 +61,12 @@ static bool is_same_setting(const struct user_settings *a, const struct user_set
 static void apply_default_settings(struct user_settings *s)
 {
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++)
-        if (*setting_given_flag(s, f) == ABSENT)
+        if (*get_setting_presence(s, f) == ABSENT)
             copy_setting(s, &user_settings_defaults, f);
 }
 
 /* The friend source `all` sets the other two; an absent source becomes false. */
-static void complete_friend_sources(struct arena *arena, struct user_settings *s)
+static void fill_implied_friend_sources(struct arena *arena, struct user_settings *s)
 {
     const struct friend_sources *in = s->friend_source_flags.value;
 
@@ -174,10 +174,10 @@ static void apply_settings_patch(const struct user_settings *in, struct user_set
     struct user_settings patch = *in;
 
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++) {
-        if (*setting_given_flag(&patch, f) == GIVEN)
+        if (*get_setting_presence(&patch, f) == GIVEN)
             copy_setting(settings, &patch, f);
-        else if (*setting_given_flag(&patch, f) == GIVEN_NULL)
-            *setting_given_flag(settings, f) = ABSENT;
+        else if (*get_setting_presence(&patch, f) == GIVEN_NULL)
+            *get_setting_presence(settings, f) = ABSENT;
     }
     if (settings->locale.given != GIVEN)
         settings->locale = opt_str_or_null(STR("en-US"));
@@ -237,12 +237,12 @@ enum err modify_user_settings(struct call *call)
         return e;
     before = stored;
     apply_settings_patch(call->body, &stored);
-    complete_friend_sources(call->arena, &stored);
+    fill_implied_friend_sources(call->arena, &stored);
     after = stored;
     apply_default_settings(&before);
     apply_default_settings(&after);
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++) {
-        if (is_same_setting(&before, &after, f))
+        if (setting_values_are_equal(&before, &after, f))
             continue;
         copy_setting(&changed, &after, f);
         any = true;

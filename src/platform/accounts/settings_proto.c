@@ -118,7 +118,7 @@ static struct str encode_settings_proto(struct arena *a, int64_t version, struct
 }
 
 /* Rows of earlier program versions lack the version field; where present, it comes first. */
-static bool has_version_field(struct arena *a, struct str text)
+static bool settings_proto_has_version_field(struct arena *a, struct str text)
 {
     struct str begin;
 
@@ -138,7 +138,7 @@ static enum err read_settings_proto(struct tx *tx, snowflake user_id, int64_t ty
     if (e || !found)
         return e;
     *ret = (struct proto_row){ row_int(&row, 0), row_text(&row, 1) };
-    if (!has_version_field(tx_arena(tx), ret->settings) &&
+    if (!settings_proto_has_version_field(tx_arena(tx), ret->settings) &&
         str_base64_decode(tx_arena(tx), ret->settings, &bytes))
         ret->settings = encode_settings_proto(tx_arena(tx), ret->version, bytes);
     return OK;
@@ -155,7 +155,7 @@ static enum err read_settings_proto_version(struct tx *tx, snowflake user_id, in
     return e;
 }
 
-static enum err check_proto_type(struct call *call)
+static enum err check_settings_proto_type(struct call *call)
 {
     snowflake type = call_path_id(call, "proto.type");
 
@@ -178,7 +178,7 @@ struct settings_proto_merge {
     bool good;
 };
 
-static enum err read_proto_before_merge(struct call *call)
+static enum err read_settings_proto_before_merge(struct call *call)
 {
     struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
 
@@ -212,10 +212,10 @@ static enum err merge_settings_proto(struct call *call)
     return OK;
 }
 
-static enum err prepare_settings_proto(struct call *call)
+static enum err prepare_modify_settings_proto(struct call *call)
 {
     call_pass_data(call, "settings_proto_merge", sizeof(struct settings_proto_merge));
-    call->read = read_proto_before_merge;
+    call->read = read_settings_proto_before_merge;
     call->compute = merge_settings_proto;
     return OK;
 }
@@ -286,7 +286,7 @@ static const struct route routes[] = {
         .doc = "Settings that clients store as protocol buffers.",
         .auth = AUTH_USER,
         .reply = &proto_reply,
-        .admit = check_proto_type,
+        .admit = check_settings_proto_type,
         .handle = get_settings_proto,
     },
     {
@@ -300,8 +300,8 @@ static const struct route routes[] = {
         .max_body = LONGEST_PROTO + 4096,
         .reply = &proto_reply,
         .fires = (const enum event[]){ EVENT_USER_SETTINGS_PROTO_UPDATE, EVENT_NONE },
-        .prepare = prepare_settings_proto,
-        .admit = check_proto_type,
+        .prepare = prepare_modify_settings_proto,
+        .admit = check_settings_proto_type,
         .handle = modify_settings_proto,
     },
     { 0 },

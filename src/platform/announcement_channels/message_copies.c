@@ -16,8 +16,8 @@ static const int64_t COPIED_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_IS_COMPONE
 
 /* Schedules a job. The job's data are the channel of the source message and the id after which the
  * job continues. */
-static enum err schedule_copy_job(struct call *call, const struct job_kind *kind, snowflake message,
-                                  snowflake channel, snowflake after)
+static enum err schedule_message_copies_job(struct call *call, const struct job_kind *kind,
+                                            snowflake message, snowflake channel, snowflake after)
 {
     return job_schedule(call, kind, message, clock_us(),
                         str_printf(call->arena, "%" PRIu64 " %" PRIu64, channel, after));
@@ -64,8 +64,8 @@ static struct list copy_attachments(struct call *call, const struct list *files)
     return out;
 }
 
-static enum err create_copy(struct call *call, const struct message *m, const struct channel *from,
-                            snowflake webhook_id)
+static enum err create_message_copy(struct call *call, const struct message *m,
+                                    const struct channel *from, snowflake webhook_id)
 {
     struct message_reference ref = { .message_id = opt_id_or_null(m->id),
                                      .channel_id = from->id,
@@ -98,7 +98,7 @@ static enum err create_copy(struct call *call, const struct message *m, const st
     return e ? e : tx_exec(call->tx, ADD_COPY, BIND(v_id(m->id), v_id(copy.id), v_id(to.id)), NULL);
 }
 
-static enum err run_publish_job(struct call *call, const struct job *job)
+static enum err run_announcement_publish_job(struct call *call, const struct job *job)
 {
     snowflake after;
     struct message m;
@@ -113,17 +113,17 @@ static enum err run_publish_job(struct call *call, const struct job *job)
                     &ids);
     for (size_t i = 0; !e && i < ids.count; i++) {
         after = ((const snowflake *)ids.items)[i];
-        e = create_copy(call, &m, &c, after);
+        e = create_message_copy(call, &m, &c, after);
     }
     return e || ids.count < COPIES_AT_ONCE
                ? e
-               : schedule_copy_job(call, &announcement_publish_job, m.id, c.id, after);
+               : schedule_message_copies_job(call, &announcement_publish_job, m.id, c.id, after);
 }
 
 const struct job_kind announcement_publish_job = {
     .name = "news-publish",
     .doc = "Copies a published message to the followers of its channel.",
-    .run = run_publish_job,
+    .run = run_announcement_publish_job,
 };
 
 /* --- updates of copies --------------------------------------------------------------- */
@@ -135,15 +135,15 @@ struct message_copy {
 static const char COPIES[] = "select message_id, channel_id from crossposts where source_id = $1 "
                              "and message_id > $2 order by message_id limit $3";
 
-static void copy_from_row(const struct rows *r, void *ret)
+static void message_copy_from_row(const struct rows *r, void *ret)
 {
     *(struct message_copy *)ret = (struct message_copy){ row_id(r, 0), row_id(r, 1) };
 }
 
 /* Updates a copy, or removes its content if the source message was deleted (source is NULL). Does
  * nothing if the copy was deleted. */
-static enum err update_copy(struct call *call, const struct message_copy *at,
-                            const struct message *source)
+static enum err update_message_copy(struct call *call, const struct message_copy *at,
+                                    const struct message *source)
 {
     struct message copy;
     struct channel c;
@@ -168,24 +168,24 @@ static enum err update_copy(struct call *call, const struct message_copy *at,
     return message_save_and_emit(call, &c, &copy);
 }
 
-static enum err update_copies_step(struct call *call, snowflake source_id, snowflake *after,
-                                   const struct message *source, bool *ret_more)
+static enum err update_message_copy_batch(struct call *call, snowflake source_id, snowflake *after,
+                                          const struct message *source, bool *ret_more)
 {
     struct list copies = { 0 };
     enum err e =
         tx_read_list(call->tx, COPIES, BIND(v_id(source_id), v_id(*after), v_int(COPIES_AT_ONCE)),
-                     sizeof(struct message_copy), copy_from_row, &copies);
+                     sizeof(struct message_copy), message_copy_from_row, &copies);
     const struct message_copy *c = copies.items;
 
     for (size_t i = 0; !e && i < copies.count; i++) {
         *after = c[i].message_id;
-        e = update_copy(call, &c[i], source);
+        e = update_message_copy(call, &c[i], source);
     }
     *ret_more = copies.count == COPIES_AT_ONCE;
     return e;
 }
 
-static enum err run_update_job(struct call *call, const struct job *job)
+static enum err run_announcement_update_job(struct call *call, const struct job *job)
 {
     struct message m;
     struct channel c;
@@ -194,19 +194,21 @@ static enum err run_update_job(struct call *call, const struct job *job)
     enum err e = read_source_message(call, job, &m, &c, &after, &found);
 
     if (!e && found)
-        e = update_copies_step(call, m.id, &after, &m, &more);
-    return e || !more ? e : schedule_copy_job(call, &announcement_update_job, m.id, c.id, after);
+        e = update_message_copy_batch(call, m.id, &after, &m, &more);
+    return e || !more
+               ? e
+               : schedule_message_copies_job(call, &announcement_update_job, m.id, c.id, after);
 }
 
 const struct job_kind announcement_update_job = {
     .name = "news-change",
     .doc = "Updates the copies of a published message that was changed.",
-    .run = run_update_job,
+    .run = run_announcement_update_job,
 };
 
 enum err crosspost_schedule_update(struct call *call, const struct message *m)
 {
-    return schedule_copy_job(call, &announcement_update_job, m->id, m->channel_id, 0);
+    return schedule_message_copies_job(call, &announcement_update_job, m->id, m->channel_id, 0);
 }
 
 /* Cancels the update job that was scheduled when the message got the flag CROSSPOSTED: that job
@@ -215,17 +217,19 @@ enum err crosspost_schedule_publish(struct call *call, const struct message *m)
 {
     enum err e = job_cancel(call, &announcement_update_job, m->id);
 
-    return e ? e : schedule_copy_job(call, &announcement_publish_job, m->id, m->channel_id, 0);
+    return e ? e
+             : schedule_message_copies_job(call, &announcement_publish_job, m->id, m->channel_id,
+                                           0);
 }
 
 static const char DELETE_COPIES[] =
     "delete from crossposts where source_id = $1 and message_id <= $2";
 
-static enum err run_clear_job(struct call *call, const struct job *job)
+static enum err run_announcement_clear_job(struct call *call, const struct job *job)
 {
     snowflake after = 0;
     bool more;
-    enum err e = update_copies_step(call, job->key, &after, NULL, &more);
+    enum err e = update_message_copy_batch(call, job->key, &after, NULL, &more);
 
     if (!e && after)
         e = tx_exec(call->tx, DELETE_COPIES, BIND(v_id(job->key), v_id(after)), NULL);
@@ -236,7 +240,7 @@ static enum err run_clear_job(struct call *call, const struct job *job)
 const struct job_kind announcement_clear_job = {
     .name = "news-end",
     .doc = "Clears the copies of a published message that was deleted.",
-    .run = run_clear_job,
+    .run = run_announcement_clear_job,
 };
 
 static const char HAS_COPIES[] = "select 1 from crossposts where source_id = $1 limit 1";

@@ -11,7 +11,7 @@
 
 /* --- publishing a message ------------------------------------------------------------ */
 
-static enum err check_publish_permission(struct call *call)
+static enum err check_crosspost_permission(struct call *call)
 {
     const struct message *m = call->target.message;
     bool own = m->author_id == call->caller->id;
@@ -77,8 +77,8 @@ static const struct type followed_reply = { .kind = KIND_OBJECT, .schema = &foll
 
 /* Resolves the channel that follows, with the caller's permissions there, without a change of
  * call->target. */
-static enum err resolve_following_channel(struct call *call, snowflake id,
-                                          struct call_path_objects *ret)
+static enum err resolve_follower_channel(struct call *call, snowflake id,
+                                         struct call_path_objects *ret)
 {
     struct call_path_objects here = call->target;
 
@@ -113,7 +113,8 @@ static enum err find_follower_webhook(struct call *call, snowflake source, snowf
 }
 
 /* Creates the system message CHANNEL_FOLLOW_ADD in the channel that follows. */
-static enum err create_follow_message(struct call *call, const struct channel *to, struct str name)
+static enum err create_follow_system_message(struct call *call, const struct channel *to,
+                                             struct str name)
 {
     const struct channel *from = call->target.channel;
     struct message_reference ref = { .channel_id = from->id,
@@ -161,7 +162,7 @@ static enum err create_follower_webhook(struct call *call, const struct channel 
         return e;
     emit_webhooks_update(call, h.guild_id, h.channel_id);
     *ret = h.id;
-    return create_follow_message(call, to, h.name.value);
+    return create_follow_system_message(call, to, h.name.value);
 }
 
 /* POST /channels/{channel.id}/followers */
@@ -174,7 +175,7 @@ static enum err follow_channel(struct call *call)
 
     if (from->type != CHANNEL_ANNOUNCEMENT)
         return ERR_CHANNEL_TYPE;
-    enum err e = resolve_following_channel(call, in->webhook_channel_id, &to);
+    enum err e = resolve_follower_channel(call, in->webhook_channel_id, &to);
     if (!e)
         e = find_follower_webhook(call, from->id, in->webhook_channel_id, &out.webhook_id);
     if (!e && !out.webhook_id)
@@ -196,7 +197,7 @@ static const struct route routes[] = {
         .reply = &type_message,
         .fires = (const enum event[]){ EVENT_MESSAGE_UPDATE, EVENT_NONE },
         .limit = &publishing,
-        .admit = check_publish_permission,
+        .admit = check_crosspost_permission,
         .handle = crosspost_message,
     },
     {

@@ -37,7 +37,7 @@ enum err application_read_access_level(struct tx *tx, const struct application *
     return e;
 }
 
-static enum err require_access_level(struct call *call, enum team_access_level least)
+static enum err require_application_access_level(struct call *call, enum team_access_level least)
 {
     enum team_access_level level;
     enum err e =
@@ -56,17 +56,17 @@ static enum err require_access_level(struct call *call, enum team_access_level l
 
 enum err require_application_reader(struct call *call)
 {
-    return require_access_level(call, TEAM_ACCESS_READER);
+    return require_application_access_level(call, TEAM_ACCESS_READER);
 }
 
 enum err require_application_developer(struct call *call)
 {
-    return require_access_level(call, TEAM_ACCESS_DEVELOPER);
+    return require_application_access_level(call, TEAM_ACCESS_DEVELOPER);
 }
 
 enum err require_application_owner(struct call *call)
 {
-    return require_access_level(call, TEAM_ACCESS_OWNER);
+    return require_application_access_level(call, TEAM_ACCESS_OWNER);
 }
 
 enum err require_token_of_application(struct call *call)

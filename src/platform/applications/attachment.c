@@ -24,7 +24,7 @@ static const struct schema attachment_schema_of_application = {
 const struct type application_attachment_reply = { .kind = KIND_OBJECT,
                                                    .schema = &attachment_schema_of_application };
 
-static const struct multipart_part *find_file_part(const struct call *call)
+static const struct multipart_part *find_uploaded_file_part(const struct call *call)
 {
     const struct multipart_part *p =
         call->parts ? multipart_find_part(call->parts, STR("file")) : NULL;
@@ -34,13 +34,13 @@ static const struct multipart_part *find_file_part(const struct call *call)
 
 static enum err store_attachment(struct call *call)
 {
-    return uploaded_part_store(call, snowflake_new(), find_file_part(call), NULL,
+    return uploaded_part_store(call, snowflake_new(), find_uploaded_file_part(call), NULL,
                                call_passed_data(call, "attachment"));
 }
 
 enum err prepare_create_application_attachment(struct call *call)
 {
-    const struct multipart_part *p = find_file_part(call);
+    const struct multipart_part *p = find_uploaded_file_part(call);
 
     if (!p)
         return call_add_field_error(call, "file", FORM_REQUIRED);

@@ -91,20 +91,20 @@ enum err create_application(struct call *call)
 
 /* --- PATCH /applications/{application.id}, /applications/@me -------------------------- */
 
-static bool has_url(const struct opt_str *url)
+static bool url_is_given(const struct opt_str *url)
 {
     return url->given == GIVEN && url->value.n > 0;
 }
 
 /* Tests a new interactions endpoint before its URL is stored: it must reply and verify
  * signatures. */
-static void probe_endpoint_if_changed(struct call *call)
+static void probe_interactions_endpoint_if_changed(struct call *call)
 {
     const struct opt_str *to = &((const struct application_patch *)call->body)
                                     ->interactions_endpoint_url,
                          *from = &call->target.application->interactions_endpoint_url;
 
-    if (has_url(to) && !(has_url(from) && str_eq(to->value, from->value)))
+    if (url_is_given(to) && !(url_is_given(from) && str_eq(to->value, from->value)))
         call->await = endpoint_verify_with_pings;
 }
 
@@ -113,7 +113,7 @@ static enum err read_installation_counts(struct call *call)
 {
     struct application_change *change = call_passed_data(call, "application_change");
 
-    probe_endpoint_if_changed(call);
+    probe_interactions_endpoint_if_changed(call);
     return application_count_installations(call->tx, change->id, &change->counts);
 }
 
@@ -240,7 +240,7 @@ static void apply_application_patch(const struct call *call, struct application 
 }
 
 /* True if a field changed that the application command index contains, too. */
-static bool indexed_fields_differ(const struct application *a, const struct application *b)
+static bool command_index_fields_differ(const struct application *a, const struct application *b)
 {
     return !str_eq(a->name, b->name) || !str_eq(a->description, b->description) ||
            !str_eq(a->icon.value, b->icon.value) || a->flags != b->flags;
@@ -270,7 +270,7 @@ enum err modify_application(struct call *call)
         e = picture_delete_old(call, "app-icons", a->id, &before.cover_image, &a->cover_image);
     if (!e)
         e = application_update(call->tx, a);
-    if (!e && indexed_fields_differ(a, &before))
+    if (!e && command_index_fields_differ(a, &before))
         e = hook_command_index_changed(call, a->id);
     if (!e)
         e = bot_update_http_interactions_flag(call->tx, a);

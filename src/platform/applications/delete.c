@@ -46,7 +46,7 @@ const struct deletion_rule application_deletions[] = {
     { 0 },
 };
 
-static enum err delete_application_step(struct call *call, struct application_deletion *d)
+static enum err delete_application_row_batch(struct call *call, struct application_deletion *d)
 {
     d->step = (struct deletion_step){ DELETION_ROWS, DELETION_ROWS, INT64_MAX };
     enum err e = deletion_apply_all_rules(call, WITH_APPLICATION, d->application.id, &d->step);
@@ -57,7 +57,7 @@ static enum err delete_application_step(struct call *call, struct application_de
         str_printf(call->arena, "%d%llu", (int)d->closed, (unsigned long long)d->channel_id));
 }
 
-static enum err run_application_deletion(struct call *call, const struct job *job)
+static enum err run_application_deletion_job(struct call *call, const struct job *job)
 {
     struct application_deletion d = { 0 };
     enum err e = application_find_removed(call->tx, job->key, &d.application);
@@ -67,13 +67,13 @@ static enum err run_application_deletion(struct call *call, const struct job *jo
     if (job->data.n > 1 &&
         snowflake_parse(str_slice(job->data.p + 1, job->data.n - 1), &d.channel_id))
         d.closed = job->data.p[0] - '0';
-    return delete_application_step(call, &d);
+    return delete_application_row_batch(call, &d);
 }
 
 const struct job_kind application_deletion_job = {
     .name = "application-leftovers",
     .doc = "Deletes the remaining rows of a deleted application.",
-    .run = run_application_deletion,
+    .run = run_application_deletion_job,
 };
 
 enum err delete_application(struct call *call)
@@ -85,5 +85,5 @@ enum err delete_application(struct call *call)
         e = bot_account_disable(call->tx, d.application.bot_id);
     call_revoke_application_tokens(call, d.application.id);
     call_revoke_account_tokens(call, d.application.bot_id);
-    return e ? e : delete_application_step(call, &d);
+    return e ? e : delete_application_row_batch(call, &d);
 }

@@ -100,7 +100,7 @@ static bool is_pong_reply(struct call *call, struct str body)
            ((struct interaction_pong *)pong)->type.value == 1;
 }
 
-static void refuse_endpoint(struct call *call)
+static void refuse_interactions_endpoint(struct call *call)
 {
     call_resume_after_await(
         call,
@@ -109,9 +109,9 @@ static void refuse_endpoint(struct call *call)
                              "The specified interactions endpoint url could not be verified."));
 }
 
-static void send_ping(struct call *call, bool wrong_signature,
-                      void (*done)(void *arg, enum fetch_result result, int status,
-                                   struct str content_type, struct buf *body))
+static void send_interaction_ping(struct call *call, bool wrong_signature,
+                                  void (*done)(void *arg, enum fetch_result result, int status,
+                                               struct str content_type, struct buf *body))
 {
     const struct application_patch *in = call->body;
     const struct application *a = call->target.application;
@@ -139,15 +139,15 @@ static void send_ping(struct call *call, bool wrong_signature,
 }
 
 /* An endpoint must reply with 401 to a PING that has a wrong signature. */
-static void on_wrong_signature_reply(void *arg, enum fetch_result result, int status,
-                                     struct str content_type, struct buf *body)
+static void on_reply_to_wrong_signature(void *arg, enum fetch_result result, int status,
+                                        struct str content_type, struct buf *body)
 {
     (void)content_type;
     (void)body;
     if (result == FETCH_OK && status == 401)
         call_resume_after_await(arg, OK);
     else
-        refuse_endpoint(arg);
+        refuse_interactions_endpoint(arg);
 }
 
 static void on_ping_reply(void *arg, enum fetch_result result, int status, struct str content_type,
@@ -158,12 +158,12 @@ static void on_ping_reply(void *arg, enum fetch_result result, int status, struc
                 is_pong_reply(arg, buf_str(body));
 
     if (good)
-        send_ping(arg, true, on_wrong_signature_reply);
+        send_interaction_ping(arg, true, on_reply_to_wrong_signature);
     else
-        refuse_endpoint(arg);
+        refuse_interactions_endpoint(arg);
 }
 
 void endpoint_verify_with_pings(struct call *call)
 {
-    send_ping(call, false, on_ping_reply);
+    send_interaction_ping(call, false, on_ping_reply);
 }

@@ -20,7 +20,7 @@ bool scope_list_contains(const struct list *scopes, const char *name)
     return false;
 }
 
-static void add_scope_once(struct arena *arena, struct list *scopes, struct str name)
+static void append_scope_if_missing(struct arena *arena, struct list *scopes, struct str name)
 {
     if (!scope_list_contains(scopes, str_dup_cstring(arena, name)))
         *(struct str *)list_append(arena, scopes, sizeof(struct str)) = name;
@@ -32,11 +32,11 @@ static struct list merge_scopes(struct arena *arena, struct list before, struct 
     struct list all = { 0 };
 
     for (size_t i = 0; i < before.count; i++)
-        add_scope_once(arena, &all, ((const struct str *)before.items)[i]);
+        append_scope_if_missing(arena, &all, ((const struct str *)before.items)[i]);
     for (size_t i = 0; i < more.count; i++)
-        add_scope_once(arena, &all, ((const struct str *)more.items)[i]);
+        append_scope_if_missing(arena, &all, ((const struct str *)more.items)[i]);
     if (scope_list_contains(&all, "bot"))
-        add_scope_once(arena, &all, STR("applications.commands"));
+        append_scope_if_missing(arena, &all, STR("applications.commands"));
     return all;
 }
 
@@ -112,8 +112,8 @@ static bool has_commands_scope(const struct list *scopes)
     return scope_list_contains(scopes, "applications.commands");
 }
 
-static enum err write_integration(struct tx *tx, const struct installation *in,
-                                  struct installation_result *ret)
+static enum err insert_or_update_integration(struct tx *tx, const struct installation *in,
+                                             struct installation_result *ret)
 {
     struct arena *arena = tx_arena(tx);
     const struct application *a = in->application;
@@ -149,7 +149,7 @@ static const char COUNT_ROLES[] =
 
 /* A user who installs the app again may change the bot's role like any other role: only if the role
  * is below the user's highest role, and only permissions that the user has. */
-static uint64_t bot_role_permissions_after(const struct installation *in, const struct role *role)
+static uint64_t compute_bot_role_permissions(const struct installation *in, const struct role *role)
 {
     const struct member_access *s = in->installer;
 
@@ -163,7 +163,7 @@ static enum err update_bot_role(struct tx *tx, const struct installation *in, sn
                                 struct installation_result *ret)
 {
     enum err e = role_find(tx, in->guild_id, id, &ret->role);
-    uint64_t after = e ? 0 : bot_role_permissions_after(in, &ret->role);
+    uint64_t after = e ? 0 : compute_bot_role_permissions(in, &ret->role);
 
     ret->changed_role = !e && ret->role.permissions != after;
     if (!ret->changed_role)
@@ -200,8 +200,8 @@ static enum err insert_bot_role(struct tx *tx, const struct installation *in,
     return e ? e : role_find(tx, in->guild_id, role.id, &ret->role);
 }
 
-static enum err write_bot_role(struct tx *tx, const struct installation *in,
-                               struct installation_result *ret)
+static enum err insert_or_update_bot_role(struct tx *tx, const struct installation *in,
+                                          struct installation_result *ret)
 {
     struct rows row;
     bool found;
@@ -223,8 +223,8 @@ enum err application_write_install_rows(struct tx *tx, const struct installation
     *ret = (struct installation_result){ 0 };
     if (with_bot && !in->application->bot_id)
         return ERR_NO_BOT;
-    enum err e = write_integration(tx, in, ret);
-    return e || !with_bot ? e : write_bot_role(tx, in, ret);
+    enum err e = insert_or_update_integration(tx, in, ret);
+    return e || !with_bot ? e : insert_or_update_bot_role(tx, in, ret);
 }
 
 /* --- emitting events ----------------------------------------------------------------- */

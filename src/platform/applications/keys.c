@@ -57,8 +57,8 @@ enum err application_reset_bot_token(struct tx *tx, struct auth *auth, const str
 
 /* --- client secret of an application ------------------------------------------------- */
 
-static void derive_secret_digest(const struct auth *auth, const struct application *a,
-                                 struct str secret, unsigned char digest[DIGEST_BYTES])
+static void derive_client_secret_digest(const struct auth *auth, const struct application *a,
+                                        struct str secret, unsigned char digest[DIGEST_BYTES])
 {
     auth_derive_key(auth, "client-secret", a->id, secret, digest, DIGEST_BYTES);
 }
@@ -72,7 +72,7 @@ enum err application_reset_client_secret(struct tx *tx, const struct auth *auth,
 
     randombytes_buf(bytes, sizeof bytes);
     *ret = str_base64url_encode(tx_arena(tx), bytes, sizeof bytes);
-    derive_secret_digest(auth, a, *ret, digest);
+    derive_client_secret_digest(auth, a, *ret, digest);
     return tx_exec(tx, SAVE_SECRET,
                    BIND(v_id(a->id), v_bytes(str_slice((const char *)digest, sizeof digest))),
                    NULL);
@@ -83,7 +83,7 @@ bool application_client_secret_matches(const struct auth *auth, const struct app
 {
     unsigned char digest[DIGEST_BYTES];
 
-    derive_secret_digest(auth, a, secret, digest);
+    derive_client_secret_digest(auth, a, secret, digest);
     return a->secret_digest.n == sizeof digest &&
            sodium_memcmp(a->secret_digest.p, digest, sizeof digest) == 0;
 }

@@ -85,8 +85,8 @@ static void application_from_row(const struct rows *r, void *ret)
 #define FIND_APPLICATION \
     "select " APPLICATION_COLUMNS ", " USER_COLUMNS FROM_APPLICATIONS "where a.id = $1"
 
-static enum err find_application(struct tx *tx, struct sql sql, snowflake id,
-                                 struct application *ret)
+static enum err find_application_with_sql(struct tx *tx, struct sql sql, snowflake id,
+                                          struct application *ret)
 {
     return tx_read_first(tx, sql, BIND(v_id(id)), application_from_row, ret,
                          ERR_UNKNOWN_APPLICATION);
@@ -94,17 +94,17 @@ static enum err find_application(struct tx *tx, struct sql sql, snowflake id,
 
 enum err application_find(struct tx *tx, snowflake id, struct application *ret)
 {
-    return find_application(tx, SQL(FIND_APPLICATION " and a.removed = 0"), id, ret);
+    return find_application_with_sql(tx, SQL(FIND_APPLICATION " and a.removed = 0"), id, ret);
 }
 
 enum err application_find_even_removed(struct tx *tx, snowflake id, struct application *ret)
 {
-    return find_application(tx, SQL(FIND_APPLICATION), id, ret);
+    return find_application_with_sql(tx, SQL(FIND_APPLICATION), id, ret);
 }
 
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret)
 {
-    return find_application(tx, SQL(FIND_APPLICATION " and a.removed = 1"), id, ret);
+    return find_application_with_sql(tx, SQL(FIND_APPLICATION " and a.removed = 1"), id, ret);
 }
 
 static const char OWN_APPLICATIONS[] =
@@ -115,8 +115,8 @@ static const char TEAM_APPLICATIONS[] =
     "join team_members m on m.team_id = a.team_id "
     "where m.user_id = $1 and m.state = 2 order by a.id";
 
-static enum err append_applications(struct tx *tx, struct sql sql, snowflake user_id,
-                                    struct list *ret)
+static enum err append_applications_with_sql(struct tx *tx, struct sql sql, snowflake user_id,
+                                             struct list *ret)
 {
     return tx_read_list(tx, sql, BIND(v_id(user_id)), sizeof(struct application),
                         application_from_row, ret);
@@ -126,15 +126,17 @@ enum err applications_list_of_owner(struct tx *tx, snowflake owner_id, bool with
                                     struct list *ret)
 {
     *ret = (struct list){ 0 };
-    enum err e = append_applications(tx, SQL(OWN_APPLICATIONS), owner_id, ret);
+    enum err e = append_applications_with_sql(tx, SQL(OWN_APPLICATIONS), owner_id, ret);
 
-    return e || !with_teams ? e : append_applications(tx, SQL(TEAM_APPLICATIONS), owner_id, ret);
+    return e || !with_teams
+               ? e
+               : append_applications_with_sql(tx, SQL(TEAM_APPLICATIONS), owner_id, ret);
 }
 
 /* --- owner and team, which only developers see --------------------------------------- */
 
 /* Returns a user object that represents a team, because clients require a user as owner. */
-static const struct user *team_as_user(struct arena *arena, const struct team *team)
+static const struct user *make_user_for_team(struct arena *arena, const struct team *team)
 {
     enum { TEAM_PSEUDO_USER = 1 << 10 };
     struct user *user = arena_alloc(arena, sizeof *user);
@@ -183,7 +185,7 @@ enum err application_read_owner_and_team(struct tx *tx, struct application *a)
 
         e = team_find(tx, a->team_id, team);
         a->team = team;
-        a->owner = team_as_user(arena, team);
+        a->owner = make_user_for_team(arena, team);
     } else {
         struct user *owner = arena_alloc(arena, sizeof *owner);
 

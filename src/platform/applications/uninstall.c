@@ -7,8 +7,8 @@
 #include "platform/members/members.h"
 #include "platform/webhooks/webhooks.h"
 
-static enum err list_ids_of_app(struct tx *tx, struct sql sql, snowflake guild_id, snowflake id,
-                                struct list *ret)
+static enum err list_app_object_ids(struct tx *tx, struct sql sql, snowflake guild_id, snowflake id,
+                                    struct list *ret)
 {
     return tx_read_ids(tx, sql, BIND(v_id(guild_id), v_id(id)), ret);
 }
@@ -23,7 +23,8 @@ struct deleted_webhook {
     struct opt_str avatar;
 };
 
-static enum err delete_app_webhooks(struct call *call, snowflake guild_id, snowflake application_id)
+static enum err delete_app_webhook_rows(struct call *call, snowflake guild_id,
+                                        snowflake application_id)
 {
     struct list gone = { 0 };
     struct rows rows;
@@ -46,17 +47,18 @@ static enum err delete_app_webhooks(struct call *call, snowflake guild_id, snowf
     return e;
 }
 
-static enum err remove_app_webhooks(struct call *call, snowflake guild_id, snowflake application_id)
+static enum err delete_and_emit_app_webhooks(struct call *call, snowflake guild_id,
+                                             snowflake application_id)
 {
     struct list channels;
-    enum err e =
-        list_ids_of_app(call->tx, SQL(CHANNELS_WITH_WEBHOOKS), guild_id, application_id, &channels);
+    enum err e = list_app_object_ids(call->tx, SQL(CHANNELS_WITH_WEBHOOKS), guild_id,
+                                     application_id, &channels);
 
     for (size_t i = 0; i < channels.count && !e; i++)
         emit_webhooks_update(call, guild_id, ((const snowflake *)channels.items)[i]);
     if (e || !channels.count)
         return e;
-    return delete_app_webhooks(call, guild_id, application_id);
+    return delete_app_webhook_rows(call, guild_id, application_id);
 }
 
 static const char BOT_ROLES[] =
@@ -121,10 +123,11 @@ static enum err delete_app_integration(struct call *call, snowflake guild_id,
     return tx_exec(call->tx, DELETE_INTEGRATION, BIND(v_id(*ret)), NULL);
 }
 
-static enum err delete_roles(struct call *call, struct sql sql, snowflake guild_id, snowflake id)
+static enum err delete_roles_of_app(struct call *call, struct sql sql, snowflake guild_id,
+                                    snowflake id)
 {
     struct list roles;
-    enum err e = list_ids_of_app(call->tx, sql, guild_id, id, &roles);
+    enum err e = list_app_object_ids(call->tx, sql, guild_id, id, &roles);
 
     for (size_t i = 0; !e && i < roles.count; i++)
         e = integration_delete_role(call, guild_id, ((const snowflake *)roles.items)[i]);
@@ -143,11 +146,11 @@ enum err application_remove_from_guild(struct call *call, const struct applicati
         return e;
     e = remove_bot_member(call, guild_id, a->bot_id);
     if (!e)
-        e = remove_app_webhooks(call, guild_id, a->id);
+        e = delete_and_emit_app_webhooks(call, guild_id, a->id);
     if (!e)
-        e = delete_roles(call, SQL(BOT_ROLES), guild_id, a->bot_id);
+        e = delete_roles_of_app(call, SQL(BOT_ROLES), guild_id, a->bot_id);
     if (!e)
-        e = delete_roles(call, SQL(INTEGRATION_ROLES), guild_id, id);
+        e = delete_roles_of_app(call, SQL(INTEGRATION_ROLES), guild_id, id);
     if (!e)
         e = hook_guild_app_left(call, &app);
     if (!e)
@@ -175,7 +178,7 @@ static const char INTEGRATION_OF_BOT[] =
     "where i.guild_id = $1 and a.bot_id = $2 and i.type = 'service'";
 static const char SAVE_SCOPES[] = "update integrations set scopes = $2 where id = $1";
 
-static struct list scopes_without_bot(struct arena *arena, const struct list *scopes)
+static struct list copy_scopes_without_bot(struct arena *arena, const struct list *scopes)
 {
     const struct str *before = scopes->items;
     struct list left = { 0 };
@@ -186,7 +189,7 @@ static struct list scopes_without_bot(struct arena *arena, const struct list *sc
     return left;
 }
 
-static enum err write_remaining_scopes(struct call *call, const struct integration *i)
+static enum err write_remaining_integration_scopes(struct call *call, const struct integration *i)
 {
     struct str scopes = json_column_encode(call->arena, &type_texts, &i->scopes.value);
 
@@ -213,7 +216,7 @@ static enum err read_bot_integration(struct call *call, snowflake guild_id, snow
         return e;
     struct list scopes = json_column_decode_list(call->arena, &type_texts, row_text(&row, 2));
     *ret = (struct bot_integration){ row_id(&row, 0), row_id(&row, 1),
-                                     scopes_without_bot(call->arena, &scopes) };
+                                     copy_scopes_without_bot(call->arena, &scopes) };
     return OK;
 }
 
@@ -245,6 +248,6 @@ enum err application_on_bot_left(struct call *call, const struct member_leave *l
         return e;
     struct integration i = integration_from_application(call->arena, &a, guild_id, b.id);
     i.scopes = (struct opt_list){ GIVEN, b.left };
-    e = write_remaining_scopes(call, &i);
-    return e ? e : delete_roles(call, SQL(BOT_ROLES), guild_id, bot_id);
+    e = write_remaining_integration_scopes(call, &i);
+    return e ? e : delete_roles_of_app(call, SQL(BOT_ROLES), guild_id, bot_id);
 }

@@ -27,7 +27,7 @@ struct broken_rule {
     const struct automod_hit *hit;
 };
 
-static struct opt_id optional_id(snowflake id)
+static struct opt_id make_optional_id(snowflake id)
 {
     return (struct opt_id){ id ? GIVEN : ABSENT, id };
 }
@@ -43,9 +43,9 @@ static void emit_action_execution(struct call *call, const struct broken_rule *b
         .rule_id = b->rule->id,
         .rule_trigger_type = b->rule->trigger_type,
         .user_id = o->member->user_id,
-        .channel_id = optional_id(o->channel ? o->channel->id : 0),
-        .message_id = optional_id(o->message_id),
-        .alert_system_message_id = optional_id(alert),
+        .channel_id = make_optional_id(o->channel ? o->channel->id : 0),
+        .message_id = make_optional_id(o->message_id),
+        .alert_system_message_id = make_optional_id(alert),
         .content = o->content,
         .matched_keyword = b->hit->keyword,
         .matched_content = b->hit->content,
@@ -64,7 +64,7 @@ static enum err audit_rule_action(struct call *call, const struct broken_rule *b
         .auto_moderation_rule_name = opt_str_or_null(b->rule->name),
         .auto_moderation_rule_trigger_type =
             opt_str_or_null(str_printf(call->arena, "%lld", (long long)b->rule->trigger_type)),
-        .channel_id = optional_id(o->channel ? o->channel->id : 0),
+        .channel_id = make_optional_id(o->channel ? o->channel->id : 0),
     };
 
     return audit_record_changes(call, o->member->guild_id, action, o->member->user_id, &options,
@@ -90,7 +90,7 @@ static struct str format_id(struct arena *arena, snowflake id)
     return str_printf(arena, "%llu", (unsigned long long)id);
 }
 
-static int64_t timeout_of_rule(const struct broken_rule *b)
+static int64_t timeout_seconds_of_rule(const struct broken_rule *b)
 {
     const struct automod_action *a = b->rule->actions.items;
 
@@ -117,7 +117,7 @@ static void write_alert_fields_json(struct call *call, struct json_writer *j,
                                     const struct broken_rule *b)
 {
     const struct automod_offence *o = b->offence;
-    int64_t timeout = timeout_of_rule(b);
+    int64_t timeout = timeout_seconds_of_rule(b);
 
     write_embed_field_json(j, "rule_name", b->rule->name);
     if (o->channel)
@@ -183,8 +183,8 @@ static enum err send_alert_message(struct call *call, const struct broken_rule *
     return e;
 }
 
-static enum err timeout_member(struct call *call, const struct broken_rule *b,
-                               const struct automod_action *action)
+static enum err time_out_member(struct call *call, const struct broken_rule *b,
+                                const struct automod_action *action)
 {
     struct member m;
     int64_t until = clock_us() + action->metadata->duration_seconds.value * 1000000;
@@ -233,7 +233,7 @@ static enum err execute_rule_action(struct call *call, const struct broken_rule 
     case AUTOMOD_ALERT:
         return send_alert_message(call, b, a);
     case AUTOMOD_TIMEOUT:
-        return timeout_member(call, b, a);
+        return time_out_member(call, b, a);
     case AUTOMOD_QUARANTINE:
         return quarantine_member(call, b, a);
     default:

@@ -26,7 +26,7 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* Returns a sorted copy of a list of up to 1,000 texts, for binary search. */
-static struct list copy_texts_sorted(struct arena *a, const struct list *texts)
+static struct list copy_trigger_texts_sorted(struct arena *a, const struct list *texts)
 {
     size_t size = texts->count * sizeof(struct str);
     struct list sorted = { arena_alloc_raw(a, size + 1), texts->count };
@@ -40,11 +40,12 @@ static struct list copy_texts_sorted(struct arena *a, const struct list *texts)
 
 /* Adds an audit log change "$add_…" or "$remove_…" with the texts that are in `of` but not in
  * `without`. */
-static void audit_added_or_removed_texts(struct rule_audit *n, const char *sign, const char *key,
-                                         const struct list *of, const struct list *without)
+static void audit_added_or_removed_trigger_texts(struct rule_audit *n, const char *sign,
+                                                 const char *key, const struct list *of,
+                                                 const struct list *without)
 {
     struct arena *a = n->call->arena;
-    struct list more = { 0 }, others = copy_texts_sorted(a, without);
+    struct list more = { 0 }, others = copy_trigger_texts_sorted(a, without);
 
     for (size_t i = 0; i < of->count; i++) {
         struct str text = ((const struct str *)of->items)[i];
@@ -59,7 +60,7 @@ static void audit_added_or_removed_texts(struct rule_audit *n, const char *sign,
     c->new_value = opt_str_or_null(json_column_encode(a, &type_texts, &more));
 }
 
-static void audit_text_list(struct rule_audit *n, const char *key, size_t offset)
+static void audit_trigger_text_list(struct rule_audit *n, const char *key, size_t offset)
 {
     static const struct list none;
     const struct list *before = &none, *now = &none;
@@ -69,8 +70,8 @@ static void audit_text_list(struct rule_audit *n, const char *key, size_t offset
             &((const struct opt_list *)((const char *)n->before->trigger_metadata + offset))->value;
     if (n->now)
         now = &((const struct opt_list *)((const char *)n->now->trigger_metadata + offset))->value;
-    audit_added_or_removed_texts(n, "add", key, now, before);
-    audit_added_or_removed_texts(n, "remove", key, before, now);
+    audit_added_or_removed_trigger_texts(n, "add", key, now, before);
+    audit_added_or_removed_trigger_texts(n, "remove", key, before, now);
 }
 
 enum err automod_audit_rule_change(struct call *call, const struct automod_rule *before,
@@ -90,9 +91,11 @@ enum err automod_audit_rule_change(struct call *call, const struct automod_rule 
     audit_rule_field(&n, "exempt_roles", &type_ids, offsetof(struct automod_rule, exempt_roles));
     audit_rule_field(&n, "exempt_channels", &type_ids,
                      offsetof(struct automod_rule, exempt_channels));
-    audit_text_list(&n, "keyword_filter", offsetof(struct automod_metadata, keyword_filter));
-    audit_text_list(&n, "regex_patterns", offsetof(struct automod_metadata, regex_patterns));
-    audit_text_list(&n, "allow_list", offsetof(struct automod_metadata, allow_list));
+    audit_trigger_text_list(&n, "keyword_filter",
+                            offsetof(struct automod_metadata, keyword_filter));
+    audit_trigger_text_list(&n, "regex_patterns",
+                            offsetof(struct automod_metadata, regex_patterns));
+    audit_trigger_text_list(&n, "allow_list", offsetof(struct automod_metadata, allow_list));
     return audit_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 

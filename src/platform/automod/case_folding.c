@@ -49,7 +49,7 @@ bool is_letter_digit_or_mark(uint32_t c)
     return (k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_NO);
 }
 
-static bool is_word_character_before(struct str text, size_t at)
+static bool has_word_character_before(struct str text, size_t at)
 {
     size_t from = at;
     uint32_t c;
@@ -66,6 +66,6 @@ bool is_word_boundary(struct str text, size_t at)
 {
     uint32_t c;
 
-    return !is_word_character_before(text, at) || at >= text.n ||
+    return !has_word_character_before(text, at) || at >= text.n ||
            !utf8_decode(str_skip_bytes(text, at), &c) || !is_letter_digit_or_mark(c);
 }

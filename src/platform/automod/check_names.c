@@ -35,8 +35,9 @@ static enum err read_rules_version(struct call *call, snowflake guild_id, snowfl
 }
 
 /* Finds the rules that a member's names break, except rules that exempt the member. */
-static enum err find_hits_in_names(struct call *call, const struct member *m, snowflake version,
-                                   struct str name, struct list *ret_hits, struct list *ret_rules)
+static enum err find_rule_hits_in_names(struct call *call, const struct member *m,
+                                        snowflake version, struct str name, struct list *ret_hits,
+                                        struct list *ret_rules)
 {
     struct automod_text_check j = { .guild_id = m->guild_id, .version = version, .name = name };
     enum err e = version ? automod_match_texts(call, &j) : OK;
@@ -55,7 +56,7 @@ static enum err end_quarantine_if_names_allowed(struct call *call, struct member
     enum err e = automod_collect_member_names(call, m, &name);
 
     if (!e)
-        e = find_hits_in_names(call, m, version, name, &hits, &rules);
+        e = find_rule_hits_in_names(call, m, version, name, &hits, &rules);
     if (!e && !automod_rules_have_action(&rules, AUTOMOD_QUARANTINE))
         m->flags &= ~(int64_t)MEMBER_QUARANTINED;
     return e;
@@ -65,9 +66,10 @@ enum err automod_check_nickname(struct call *call, struct automod_nickname *abou
 {
     struct member *m = about->member;
     struct list hits, rules;
-    enum err e = about->trusted || !m->nick.value.n
-                     ? OK
-                     : find_hits_in_names(call, m, about->version, m->nick.value, &hits, &rules);
+    enum err e =
+        about->trusted || !m->nick.value.n
+            ? OK
+            : find_rule_hits_in_names(call, m, about->version, m->nick.value, &hits, &rules);
 
     if (e)
         return e;
@@ -96,7 +98,7 @@ enum err automod_check_new_member(struct call *call, const struct member *m)
         return e;
     e = automod_collect_member_names(call, m, &name);
     if (!e)
-        e = find_hits_in_names(call, m, version, name, &hits, &rules);
+        e = find_rule_hits_in_names(call, m, version, name, &hits, &rules);
     if (e || !hits.count)
         return e;
     struct automod_offence o = {

@@ -7,8 +7,8 @@
 
 /* --- matching texts with the compiled rules ------------------------------------------ */
 
-static void match_texts_with_set(const struct automod_rule_set *s, struct arena *arena,
-                                 struct automod_text_check *j)
+static void match_texts_with_rule_set(const struct automod_rule_set *s, struct arena *arena,
+                                      struct automod_text_check *j)
 {
     j->hits = j->named = (struct list){ 0 };
     if (j->title.n) {
@@ -41,7 +41,7 @@ static enum err read_rules_to_compile(struct call *call)
     return automod_rules_list(call->tx, j->guild_id, &j->rules);
 }
 
-static enum err compile_and_match(struct call *call)
+static enum err compile_rules_and_match_texts(struct call *call)
 {
     struct automod_text_check *j = call_passed_data(call, "automod_text_check");
     struct automod_rule_set *s =
@@ -51,12 +51,13 @@ static enum err compile_and_match(struct call *call)
         s = automod_rule_set_new(&j->rules);
         automod_rule_set_cache_insert(api_instance_number(call->api), j->guild_id, j->version, s);
     }
-    match_texts_with_set(s, call->arena, j);
+    match_texts_with_rule_set(s, call->arena, j);
     automod_rule_set_unref(s);
     return OK;
 }
 
-static bool has_same_texts(const struct automod_text_check *a, const struct automod_text_check *b)
+static bool text_checks_have_equal_texts(const struct automod_text_check *a,
+                                         const struct automod_text_check *b)
 {
     return str_eq(a->title, b->title) && str_eq(a->text, b->text) && str_eq(a->name, b->name);
 }
@@ -66,7 +67,7 @@ enum err automod_match_texts(struct call *call, struct automod_text_check *about
     const struct automod_text_check *before = call_passed_data(call, "automod_text_check");
 
     if (before && before->found && before->version == about->version &&
-        before->guild_id == about->guild_id && has_same_texts(before, about)) {
+        before->guild_id == about->guild_id && text_checks_have_equal_texts(before, about)) {
         *about = *before;
         return OK;
     }
@@ -74,20 +75,20 @@ enum err automod_match_texts(struct call *call, struct automod_text_check *about
                                                              about->guild_id, about->version);
     bool slow = s && automod_rule_set_is_slow(s, about->title.n + about->text.n);
     if (s && !slow)
-        match_texts_with_set(s, call->arena, about);
+        match_texts_with_rule_set(s, call->arena, about);
     automod_rule_set_unref(s);
     if (s && !slow)
         return OK;
     struct automod_text_check *j = call_pass_data(call, "automod_text_check", sizeof *j);
     *j = *about;
     call->read = read_rules_to_compile;
-    call->compute = compile_and_match;
+    call->compute = compile_rules_and_match_texts;
     return call_restart_at_read(call);
 }
 
 /* --- exempt roles and channels ------------------------------------------------------- */
 
-static bool lists_share_id(const struct list *ids, const struct list *of)
+static bool id_lists_intersect(const struct list *ids, const struct list *of)
 {
     for (size_t i = 0; i < of->count; i++)
         if (id_list_contains(ids, ((const snowflake *)of->items)[i]))
@@ -96,8 +97,8 @@ static bool lists_share_id(const struct list *ids, const struct list *of)
 }
 
 /* Returns the ids of the channel, of a thread's parent channel, and of their category. */
-static enum err collect_channel_and_parents(struct call *call, const struct channel *c,
-                                            struct list *ret)
+static enum err collect_channel_and_parent_ids(struct call *call, const struct channel *c,
+                                               struct list *ret)
 {
     struct channel parent;
 
@@ -113,7 +114,7 @@ static enum err collect_channel_and_parents(struct call *call, const struct chan
     return e == ERR_UNKNOWN_CHANNEL ? OK : e;
 }
 
-static const struct automod_rule *find_rule(const struct list *rules, snowflake id)
+static const struct automod_rule *find_automod_rule_by_id(const struct list *rules, snowflake id)
 {
     const struct automod_rule *all = rules->items;
 
@@ -133,12 +134,12 @@ enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
 
     *ret_rules = (struct list){ 0 };
     if (!e && channel)
-        e = collect_channel_and_parents(call, channel, &channels);
+        e = collect_channel_and_parent_ids(call, channel, &channels);
     for (size_t i = 0; !e && i < hits->count; i++) {
-        const struct automod_rule *r = find_rule(&rules, all[i].rule_id);
+        const struct automod_rule *r = find_automod_rule_by_id(&rules, all[i].rule_id);
 
-        if (!r || lists_share_id(&r->exempt_roles, &m->roles) ||
-            lists_share_id(&r->exempt_channels, &channels))
+        if (!r || id_lists_intersect(&r->exempt_roles, &m->roles) ||
+            id_lists_intersect(&r->exempt_channels, &channels))
             continue;
         *(struct automod_hit *)list_append(call->arena, &left, sizeof *all) = all[i];
         *(struct automod_rule *)list_append(call->arena, ret_rules, sizeof *r) = *r;
@@ -153,8 +154,8 @@ struct matched_rules {
     struct list hits, rules;
 };
 
-static enum err add_hit_if_repeated(struct call *call, const struct automod_text *about,
-                                    snowflake rule, struct list *hits)
+static enum err add_spam_hit_if_text_repeated(struct call *call, const struct automod_text *about,
+                                              snowflake rule, struct list *hits)
 {
     struct automod_hit hit = { .rule_id = rule,
                                .keyword.given = GIVEN_NULL,
@@ -172,7 +173,7 @@ static enum err add_hit_if_repeated(struct call *call, const struct automod_text
     return e;
 }
 
-static bool has_block_for_title(const struct list *hits, const struct list *rules)
+static bool has_blocking_hit_in_title(const struct list *hits, const struct list *rules)
 {
     const struct automod_hit *h = hits->items;
     struct automod_rule *r = rules->items;
@@ -183,10 +184,10 @@ static bool has_block_for_title(const struct list *hits, const struct list *rule
     return false;
 }
 
-static enum err block_text(struct call *call, struct automod_text *about,
-                           const struct matched_rules *found)
+static enum err block_message_text(struct call *call, struct automod_text *about,
+                                   const struct matched_rules *found)
 {
-    bool title = has_block_for_title(&found->hits, &found->rules);
+    bool title = has_blocking_hit_in_title(&found->hits, &found->rules);
     struct automod_offence o = { .member = about->member,
                                  .channel = about->channel,
                                  .content = title ? about->title : about->text,
@@ -199,8 +200,8 @@ static enum err block_text(struct call *call, struct automod_text *about,
 }
 
 /* Blocks a message if a name of its author breaks a rule with the quarantine action. */
-static enum err block_text_of_quarantined_name(struct call *call, struct automod_text *about,
-                                               const struct automod_text_check *judged)
+static enum err block_message_of_quarantined_name(struct call *call, struct automod_text *about,
+                                                  const struct automod_text_check *judged)
 {
     struct list named = judged->named, rules;
     enum err e = automod_remove_exempt_hits(call, about->member, NULL, &named, &rules);
@@ -228,11 +229,11 @@ static enum err check_message_text(struct call *call, struct automod_text *about
     if (!e)
         e = automod_match_texts(call, &judged);
     if (!e && judged.named.count)
-        e = block_text_of_quarantined_name(call, about, &judged);
+        e = block_message_of_quarantined_name(call, about, &judged);
     if (e || about->refused)
         return e;
     if (judged.spam && !about->edited)
-        e = add_hit_if_repeated(call, about, judged.spam, &judged.hits);
+        e = add_spam_hit_if_text_repeated(call, about, judged.spam, &judged.hits);
     found->hits = judged.hits;
     if (e || !judged.hits.count)
         return e;
@@ -241,12 +242,13 @@ static enum err check_message_text(struct call *call, struct automod_text *about
     if (e || !found->hits.count)
         return e;
     if (automod_rules_have_action(&found->rules, AUTOMOD_BLOCK))
-        return block_text(call, about, found);
+        return block_message_text(call, about, found);
     about->found = found;
     return OK;
 }
 
-static enum err execute_actions_for_message(struct call *call, const struct automod_text *about)
+static enum err execute_rule_actions_for_message(struct call *call,
+                                                 const struct automod_text *about)
 {
     const struct matched_rules *found = about->found;
     struct automod_offence o = { .member = about->member,
@@ -259,7 +261,7 @@ static enum err execute_actions_for_message(struct call *call, const struct auto
 
 const struct hook_listeners automod_hooks = {
     .message_text_check = check_message_text,
-    .flagged_message_written = execute_actions_for_message,
+    .flagged_message_written = execute_rule_actions_for_message,
     .nickname_check = automod_check_nickname,
     .member_add_emitted = automod_check_new_member,
     .account_changed = automod_on_account_changed,

@@ -53,7 +53,7 @@ bool keyword_parse(struct arena *arena, struct str keyword, struct keyword_entry
 
 /* --- building the automaton ---------------------------------------------------------- */
 
-static bool is_same_keyword(const struct keyword_entry *a, const struct keyword_entry *b)
+static bool keywords_are_equal(const struct keyword_entry *a, const struct keyword_entry *b)
 {
     return a->rule == b->rule && a->allowed == b->allowed && a->begins_word == b->begins_word &&
            a->ends_word == b->ends_word && str_eq(a->text, b->text);
@@ -80,7 +80,7 @@ static size_t sort_keywords(struct keyword_entry *entries, size_t count)
 
     qsort(entries, count, sizeof *entries, compare_keywords);
     for (size_t i = 0; i < count; i++)
-        if (!retained || !is_same_keyword(&entries[i], &entries[retained - 1]))
+        if (!retained || !keywords_are_equal(&entries[i], &entries[retained - 1]))
             entries[retained++] = entries[i];
     return retained;
 }
@@ -97,8 +97,8 @@ struct automaton_builder {
     uint32_t capacity;
 };
 
-static uint32_t add_node(struct automaton_builder *m, struct keyword_range range,
-                         unsigned char label)
+static uint32_t add_automaton_node(struct automaton_builder *m, struct keyword_range range,
+                                   unsigned char label)
 {
     struct keyword_automaton *w = m->words;
 
@@ -116,7 +116,7 @@ static uint32_t add_node(struct automaton_builder *m, struct keyword_range range
 
 /* Adds the children of a node. Keywords that end at the node sort before longer ones with its
  * prefix. */
-static void expand_node(struct automaton_builder *m, uint32_t node)
+static void add_child_nodes(struct automaton_builder *m, uint32_t node)
 {
     struct keyword_range r = m->ranges[node];
     uint32_t at = r.from;
@@ -132,11 +132,12 @@ static void expand_node(struct automaton_builder *m, uint32_t node)
 
         while (at < r.to && (unsigned char)m->sorted[at].text.p[r.depth] == label)
             at++;
-        add_node(m, (struct keyword_range){ from, at, r.depth + 1 }, label);
+        add_automaton_node(m, (struct keyword_range){ from, at, r.depth + 1 }, label);
     }
 }
 
-static uint32_t find_child(const struct keyword_automaton *w, uint32_t node, unsigned char label)
+static uint32_t find_child_node(const struct keyword_automaton *w, uint32_t node,
+                                unsigned char label)
 {
     uint32_t from = w->nodes[node].child, to = w->nodes[node + 1].child;
 
@@ -148,11 +149,11 @@ static uint32_t find_child(const struct keyword_automaton *w, uint32_t node, uns
     return NONE;
 }
 
-static uint32_t follow_byte(const struct keyword_automaton *w, uint32_t node, unsigned char label,
-                            size_t *steps)
+static uint32_t advance_node_by_byte(const struct keyword_automaton *w, uint32_t node,
+                                     unsigned char label, size_t *steps)
 {
     for (;; node = w->nodes[node].fail) {
-        uint32_t child = find_child(w, node, label);
+        uint32_t child = find_child_node(w, node, label);
 
         ++*steps;
         if (child != NONE)
@@ -171,7 +172,8 @@ static void compute_failure_links(struct keyword_automaton *w)
     for (uint32_t node = ROOT; node < w->count; node++)
         for (uint32_t c = w->nodes[node].child; c < w->nodes[node + 1].child; c++) {
             uint32_t fail =
-                node == ROOT ? ROOT : follow_byte(w, w->nodes[node].fail, w->labels[c], &steps);
+                node == ROOT ? ROOT
+                             : advance_node_by_byte(w, w->nodes[node].fail, w->labels[c], &steps);
 
             w->nodes[c].fail = fail;
             w->nodes[c].next = w->nodes[fail].count ? fail : w->nodes[fail].next;
@@ -220,9 +222,9 @@ struct keyword_automaton *keyword_automaton_new(const struct keyword_entry *entr
     memcpy(sorted, entries, count * sizeof *sorted);
     count = sort_keywords(sorted, count);
     w->rules = rules;
-    add_node(&making, (struct keyword_range){ 0, (uint32_t)count, 0 }, 0);
+    add_automaton_node(&making, (struct keyword_range){ 0, (uint32_t)count, 0 }, 0);
     for (uint32_t node = ROOT; node < w->count; node++)
-        expand_node(&making, node);
+        add_child_nodes(&making, node);
     w->nodes[w->count] = (struct keyword_node){ .child = w->count };
     fill_keyword_marks(w, sorted, count);
     compute_failure_links(w);
@@ -275,7 +277,8 @@ static const bool *find_word_boundaries(struct arena *arena, struct str text)
     return bounds;
 }
 
-static bool is_at_word_boundary(const struct text_scan *r, const struct keyword_mark *m, size_t end)
+static bool keyword_is_at_word_boundaries(const struct text_scan *r, const struct keyword_mark *m,
+                                          size_t end)
 {
     return (!m->begins_word || r->bounds[end - m->length]) && (!m->ends_word || r->bounds[end]);
 }
@@ -284,16 +287,16 @@ static void record_allowed_range(struct text_scan *r, const struct keyword_mark 
 {
     uint32_t *scope = &r->allowed_end[m->rule][end - m->length];
 
-    if (*scope < end && is_at_word_boundary(r, m, end))
+    if (*scope < end && keyword_is_at_word_boundaries(r, m, end))
         *scope = (uint32_t)end;
 }
 
-static void record_offence(struct text_scan *r, const struct keyword_mark *m, size_t end)
+static void record_keyword_offence(struct text_scan *r, const struct keyword_mark *m, size_t end)
 {
     size_t start = end - m->length;
     bool excused = r->words->has_allow_list[m->rule] && r->allowed_end[m->rule][start] >= end;
 
-    if (r->hits[m->rule].number < 0 && !excused && is_at_word_boundary(r, m, end))
+    if (r->hits[m->rule].number < 0 && !excused && keyword_is_at_word_boundaries(r, m, end))
         r->hits[m->rule] = (struct keyword_hit){ m->number, (uint32_t)start, (uint32_t)end };
 }
 
@@ -308,24 +311,24 @@ static void record_keywords_of_node(struct text_scan *r, uint32_t node, size_t e
             if (m->allowed && !r->hits)
                 record_allowed_range(r, m, end);
             else if (!m->allowed && r->hits)
-                record_offence(r, m, end);
+                record_keyword_offence(r, m, end);
         }
 }
 
-static size_t scan_text(struct text_scan *r)
+static size_t scan_text_for_keywords(struct text_scan *r)
 {
     uint32_t node = ROOT;
     size_t steps = 0;
 
     for (size_t i = 0; i < r->text.n; i++) {
-        node = follow_byte(r->words, node, (unsigned char)r->text.p[i], &steps);
+        node = advance_node_by_byte(r->words, node, (unsigned char)r->text.p[i], &steps);
         if (node != ROOT)
             record_keywords_of_node(r, node, i + 1);
     }
     return steps;
 }
 
-static size_t scan_allowed_ranges(struct text_scan *r, struct arena *arena)
+static size_t scan_text_for_allowed_ranges(struct text_scan *r, struct arena *arena)
 {
     const struct keyword_automaton *w = r->words;
 
@@ -333,7 +336,7 @@ static size_t scan_allowed_ranges(struct text_scan *r, struct arena *arena)
     for (uint32_t rule = 0; rule < w->rules; rule++)
         if (w->has_allow_list[rule])
             r->allowed_end[rule] = arena_array(arena, uint32_t, r->text.n + 1);
-    size_t steps = scan_text(r);
+    size_t steps = scan_text_for_keywords(r);
     for (uint32_t rule = 0; rule < w->rules; rule++)
         for (size_t i = 1; w->has_allow_list[rule] && i < r->text.n; i++)
             if (r->allowed_end[rule][i] < r->allowed_end[rule][i - 1])
@@ -355,15 +358,15 @@ struct keyword_matches keyword_automaton_match(const struct keyword_automaton *w
     for (uint32_t i = 0; i < w->rules; i++)
         found.hits[i].number = -1;
     if (w->any_allow_list)
-        found.steps = scan_allowed_ranges(&r, arena);
+        found.steps = scan_text_for_allowed_ranges(&r, arena);
     found.allowed_end = r.allowed_end;
     r.hits = found.hits;
-    found.steps += scan_text(&r);
+    found.steps += scan_text_for_keywords(&r);
     return found;
 }
 
 /* Converts an offset of the original text to an offset of the lower-case text. */
-static size_t folded_offset(const struct folded_text *t, size_t at)
+static size_t to_folded_text_offset(const struct folded_text *t, size_t at)
 {
     size_t i = 0;
 
@@ -378,5 +381,6 @@ bool keyword_allow_list_covers(const struct keyword_matches *found, uint32_t rul
                                const struct folded_text *text, size_t start, size_t end)
 {
     return found->allowed_end && found->allowed_end[rule] &&
-           found->allowed_end[rule][folded_offset(text, start)] >= folded_offset(text, end);
+           found->allowed_end[rule][to_folded_text_offset(text, start)] >=
+               to_folded_text_offset(text, end);
 }

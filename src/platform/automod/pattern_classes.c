@@ -80,7 +80,7 @@ static uint32_t find_unicode_categories(struct str name)
 }
 
 /* Parses a Unicode property after \p or \P. */
-static void class_add_property(struct pattern_parser *p, struct char_class *c, bool others)
+static void parse_unicode_property(struct pattern_parser *p, struct char_class *c, bool others)
 {
     struct str name = str_slice(p->rest.p, p->rest.n ? 1 : 0);
 
@@ -115,7 +115,7 @@ bool char_class_add_escape(struct pattern_parser *p, struct char_class *c, uint3
         return true;
     case 'p':
     case 'P':
-        class_add_property(p, c, letter == 'P');
+        parse_unicode_property(p, c, letter == 'P');
         return true;
     default:
         return false;
@@ -205,7 +205,7 @@ static const struct {
     { "xdigit", { { '0', '9' }, { 'A', 'F' }, { 'a', 'f' } } },
 };
 
-static void parse_named_class(struct pattern_parser *p, struct char_class *c)
+static void parse_posix_class(struct pattern_parser *p, struct char_class *c)
 {
     struct str name = str_cut(&p->rest, ':');
 
@@ -264,7 +264,7 @@ void parse_bracket_expression(struct pattern_parser *p)
         if (!p->rest.n)
             pattern_parse_fail(p, "The pattern has a character class without a closing bracket.");
         else if (pattern_skip_text(p, "[:"))
-            parse_named_class(p, c);
+            parse_posix_class(p, c);
         else if (pattern_next_text_is(p, "[") || pattern_next_text_is(p, "&&") ||
                  pattern_next_text_is(p, "--"))
             pattern_parse_fail(p, "Character classes cannot be nested or combined.");

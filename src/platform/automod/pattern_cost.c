@@ -40,25 +40,25 @@ static void count_reachable_states(struct cost_count *c, uint32_t state)
 }
 
 /* True if the class accepts one of the non-ASCII characters whose other case is i, k or s. */
-static bool accepts_non_ascii_case(const struct char_class *c)
+static bool class_accepts_non_ascii_case(const struct char_class *c)
 {
     return c->ignore_case && (char_class_accepts(c, 0x130) || char_class_accepts(c, 0x131) ||
                               char_class_accepts(c, 0x17f) || char_class_accepts(c, 0x212a));
 }
 
-static bool class_may_accept(const struct char_class *c, uint32_t character)
+static bool class_may_accept_character(const struct char_class *c, uint32_t character)
 {
     if (character < ANY_NON_ASCII)
         return char_class_accepts(c, character);
-    return c->categories || c->count || c->negated || accepts_non_ascii_case(c);
+    return c->categories || c->count || c->negated || class_accepts_non_ascii_case(c);
 }
 
 /* Returns true if every class treats this character like the previous one. */
-static bool is_treated_like_previous(const struct pattern *p, uint32_t character)
+static bool classes_treat_like_previous_character(const struct pattern *p, uint32_t character)
 {
     for (uint32_t i = 0; i < p->class_count; i++)
-        if (!character || class_may_accept(&p->classes[i], character) !=
-                              class_may_accept(&p->classes[i], character - 1))
+        if (!character || class_may_accept_character(&p->classes[i], character) !=
+                              class_may_accept_character(&p->classes[i], character - 1))
             return false;
     return true;
 }
@@ -71,7 +71,8 @@ static uint32_t count_states_of_character(struct cost_count *c, uint32_t charact
     c->count = 0;
     count_reachable_states(c, 0); /* a match may begin at every character */
     for (uint32_t i = 0; i < p->count; i++)
-        if (p->states[i].op == OP_CLASS && class_may_accept(&p->classes[p->states[i].x], character))
+        if (p->states[i].op == OP_CLASS &&
+            class_may_accept_character(&p->classes[p->states[i].x], character))
             count_reachable_states(c, i + 1);
     return c->count;
 }
@@ -84,8 +85,9 @@ uint32_t pattern_compute_cost(const struct pattern *p)
     uint32_t most = 0;
 
     for (uint32_t character = 0; character <= ANY_NON_ASCII; character++) {
-        uint32_t cost =
-            is_treated_like_previous(p, character) ? 0 : count_states_of_character(&c, character);
+        uint32_t cost = classes_treat_like_previous_character(p, character)
+                            ? 0
+                            : count_states_of_character(&c, character);
 
         most = cost > most ? cost : most;
     }

@@ -21,7 +21,7 @@ static bool class_lists_character(const struct char_class *c, uint32_t character
 }
 
 /* Evaluates a class without its cached set. A case-insensitive class also tests the other case. */
-static bool class_computes_accept(const struct char_class *c, uint32_t character)
+static bool class_accepts_character_uncached(const struct char_class *c, uint32_t character)
 {
     bool named = class_lists_character(c, character);
 
@@ -34,7 +34,7 @@ static bool class_computes_accept(const struct char_class *c, uint32_t character
 void char_class_compute_ascii_set(struct char_class *c)
 {
     for (uint32_t i = 0; i < 128; i++)
-        if (class_computes_accept(c, i))
+        if (class_accepts_character_uncached(c, i))
             c->accepted[i / 64] |= UINT64_C(1) << i % 64;
 }
 
@@ -42,7 +42,7 @@ bool char_class_accepts(const struct char_class *c, uint32_t character)
 {
     if (character < 128)
         return c->accepted[character / 64] >> character % 64 & 1;
-    return class_computes_accept(c, character);
+    return class_accepts_character_uncached(c, character);
 }
 
 /* An active state of the automaton, and the text offset at which its match began. */
@@ -80,7 +80,7 @@ static bool is_regex_word_character(uint32_t c)
     return c == '_' || is_letter_digit_or_mark(c);
 }
 
-static uint32_t character_before(struct str text, size_t at)
+static uint32_t decode_character_before(struct str text, size_t at)
 {
     size_t from = at;
     uint32_t c = 0;
@@ -95,9 +95,9 @@ static uint32_t character_before(struct str text, size_t at)
 }
 
 /* Returns the bits of all assertions (enum pattern_assert) that are true at an offset. */
-static uint32_t assertions_at(struct str text, size_t at)
+static uint32_t find_true_assertions(struct str text, size_t at)
 {
-    uint32_t before = character_before(text, at), after = 0;
+    uint32_t before = decode_character_before(text, at), after = 0;
 
     utf8_decode(str_skip_bytes(text, at), &after);
     bool bound = is_regex_word_character(before) != is_regex_word_character(after);
@@ -110,7 +110,7 @@ static uint32_t assertions_at(struct str text, size_t at)
 static bool assertion_holds(struct pattern_search *s, enum pattern_assert what)
 {
     if (!s->asserted_is_computed)
-        s->asserted = assertions_at(s->text, s->at);
+        s->asserted = find_true_assertions(s->text, s->at);
     s->asserted_is_computed = true;
     return s->asserted >> what & 1;
 }
@@ -153,7 +153,8 @@ static void record_match(struct pattern_search *s, uint32_t start)
     s->end = s->at;
 }
 
-static bool search_class_accepts(struct pattern_search *s, int32_t class, uint32_t character)
+static bool class_accepts_character_cached(struct pattern_search *s, int32_t class,
+                                           uint32_t character)
 {
     struct class_result *a = &s->class_results[class];
 
@@ -163,7 +164,7 @@ static bool search_class_accepts(struct pattern_search *s, int32_t class, uint32
     return a->accepts;
 }
 
-static void advance_search(struct pattern_search *s, uint32_t character, size_t size)
+static void advance_search_by_character(struct pattern_search *s, uint32_t character, size_t size)
 {
     s->at += size;
     s->asserted_is_computed = false;
@@ -175,7 +176,7 @@ static void advance_search(struct pattern_search *s, uint32_t character, size_t 
 
         if (s->found && w->start > s->start)
             break;
-        if (p->op == OP_CLASS && search_class_accepts(s, p->x, character))
+        if (p->op == OP_CLASS && class_accepts_character_cached(s, p->x, character))
             add_active_states(s, &s->next, w->state + 1, w->start);
     }
     for (uint32_t i = 0; i < s->next.count; i++)
@@ -211,7 +212,7 @@ bool pattern_find_match(const struct pattern *p, struct arena *arena, struct str
             add_active_states(&s, &s.now, 0, (uint32_t)s.at);
         else if (!s.now.count)
             break;
-        advance_search(&s, c, size);
+        advance_search_by_character(&s, c, size);
     }
     if (s.found) {
         *ret_start = s.start;

@@ -98,7 +98,7 @@ static void add_assertion(struct pattern_parser *p, enum pattern_assert what)
     pattern_add_state(p, (struct pattern_state){ OP_ASSERT, (int32_t)what, 0 });
 }
 
-static void parse_backslash(struct pattern_parser *p)
+static void parse_backslash_escape(struct pattern_parser *p)
 {
     uint32_t letter = pattern_next_character(p);
     struct char_class *c;
@@ -131,7 +131,7 @@ static void parse_backslash(struct pattern_parser *p)
 }
 
 /* Parses flags such as (?i) or (?s-i:…). Returns true if a group follows. */
-static bool parse_flags(struct pattern_parser *p)
+static bool parse_inline_flags(struct pattern_parser *p)
 {
     bool on = true;
 
@@ -156,7 +156,7 @@ static bool parse_flags(struct pattern_parser *p)
 }
 
 /* Parses a group after "(". Flags inside a group end with the group. */
-static void parse_group(struct pattern_parser *p)
+static void parse_parenthesized_group(struct pattern_parser *p)
 {
     bool folds = p->ignore_case, dot = p->dot_matches_newline, lines = p->multiline;
 
@@ -167,7 +167,7 @@ static void parse_group(struct pattern_parser *p)
         pattern_parse_fail(p, "Patterns cannot use lookahead or lookbehind.");
     else if (pattern_skip_text(p, "?P<") || pattern_skip_text(p, "?<"))
         str_cut(&p->rest, '>');
-    else if (pattern_skip_text(p, "?") && !parse_flags(p)) {
+    else if (pattern_skip_text(p, "?") && !parse_inline_flags(p)) {
         p->depth--;
         return;
     }
@@ -183,7 +183,7 @@ static void parse_group(struct pattern_parser *p)
 static void parse_atom(struct pattern_parser *p)
 {
     if (pattern_skip_text(p, "("))
-        parse_group(p);
+        parse_parenthesized_group(p);
     else if (pattern_skip_text(p, "["))
         parse_bracket_expression(p);
     else if (pattern_skip_text(p, "."))
@@ -193,7 +193,7 @@ static void parse_atom(struct pattern_parser *p)
     else if (pattern_skip_text(p, "$"))
         add_assertion(p, p->multiline ? AT_LINE_END : AT_END);
     else if (pattern_skip_text(p, "\\"))
-        parse_backslash(p);
+        parse_backslash_escape(p);
     else if (pattern_next_text_is(p, "*") || pattern_next_text_is(p, "+") ||
              pattern_next_text_is(p, "?") || pattern_next_text_is(p, "{"))
         pattern_parse_fail(p, "The pattern has a repetition operator without anything to repeat.");

@@ -64,7 +64,7 @@ static enum err check_rule_actions(struct call *call, const struct automod_rule 
     return e || !form_has_errors(&call->form) ? e : ERR_INVALID_FORM_BODY;
 }
 
-static enum err check_rule(struct call *call, struct automod_rule *r)
+static enum err validate_and_normalize_rule(struct call *call, struct automod_rule *r)
 {
     int64_t others;
     enum err e = automod_cost_of_other_rules(call->tx, r->guild_id, r->id, &others);
@@ -98,7 +98,7 @@ static void apply_rule_patch(struct automod_rule *r, const struct automod_rule_p
         r->exempt_channels = in->exempt_channels.value;
 }
 
-static enum err rule_from_draft(struct call *call, struct automod_rule *ret)
+static enum err rule_from_request_body(struct call *call, struct automod_rule *ret)
 {
     const struct automod_rule_patch *in = call->body;
 
@@ -107,7 +107,7 @@ static enum err rule_from_draft(struct call *call, struct automod_rule *ret)
                                   .creator_id = call->caller->id,
                                   .trigger_type = in->trigger_type.value };
     apply_rule_patch(ret, in);
-    enum err e = check_rule(call, ret);
+    enum err e = validate_and_normalize_rule(call, ret);
     return e ? e : check_rule_limit(call, ret);
 }
 
@@ -141,7 +141,7 @@ static enum err get_auto_moderation_rule(struct call *call)
 static enum err create_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
-    enum err e = rule_from_draft(call, &rule);
+    enum err e = rule_from_request_body(call, &rule);
 
     if (!e)
         e = automod_rule_insert(call->tx, &rule);
@@ -157,7 +157,7 @@ static enum err create_auto_moderation_rule(struct call *call)
 static enum err validate_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;
-    enum err e = rule_from_draft(call, &rule);
+    enum err e = rule_from_request_body(call, &rule);
 
     return e ? e : call_reply_object(call, &rule);
 }
@@ -175,7 +175,7 @@ static enum err modify_auto_moderation_rule(struct call *call)
                                     "The trigger type of a rule cannot be changed.");
     now = before;
     apply_rule_patch(&now, in);
-    e = check_rule(call, &now);
+    e = validate_and_normalize_rule(call, &now);
     if (!e)
         e = automod_rule_update(call->tx, &now);
     if (!e)

@@ -188,8 +188,8 @@ bool automod_rule_set_checks_names(const struct automod_rule_set *s)
     return false;
 }
 
-static struct automod_hit *add_hit(struct arena *arena, struct list *hits,
-                                   const struct compiled_rule *r)
+static struct automod_hit *append_rule_hit(struct arena *arena, struct list *hits,
+                                           const struct compiled_rule *r)
 {
     struct automod_hit *h = list_append(arena, hits, sizeof *h);
 
@@ -199,8 +199,8 @@ static struct automod_hit *add_hit(struct arena *arena, struct list *hits,
     return h;
 }
 
-static void set_hit_texts(struct arena *arena, struct automod_hit *h, struct str keyword,
-                          struct str content)
+static void set_hit_keyword_and_content(struct arena *arena, struct automod_hit *h,
+                                        struct str keyword, struct str content)
 {
     h->keyword = (struct opt_str){ GIVEN, str_dup(arena, keyword) };
     h->content = (struct opt_str){ GIVEN, str_dup(arena, content) };
@@ -218,8 +218,8 @@ static void find_pattern_hit(const struct automod_rule_set *s, const struct comp
         if (!s->patterns[i] || !pattern_find_match(s->patterns[i], arena, text, &start, &end) ||
             keyword_allow_list_covers(words, (uint32_t)(r - s->rules), folded, start, end))
             continue;
-        set_hit_texts(arena, add_hit(arena, ret, r), s->pattern_texts[i],
-                      str_slice(text.p + start, end - start));
+        set_hit_keyword_and_content(arena, append_rule_hit(arena, ret, r), s->pattern_texts[i],
+                                    str_slice(text.p + start, end - start));
         return;
     }
 }
@@ -280,11 +280,11 @@ void automod_rule_set_find_hits(const struct automod_rule_set *s, enum automod_e
         if (r->event != (int64_t)event)
             continue;
         if (h && h->number >= 0)
-            set_hit_texts(arena, add_hit(arena, ret, r),
-                          s->keywords[r->first_keyword + (size_t)h->number],
-                          text_unfold_range(&folded, h->start, h->end));
+            set_hit_keyword_and_content(arena, append_rule_hit(arena, ret, r),
+                                        s->keywords[r->first_keyword + (size_t)h->number],
+                                        text_unfold_range(&folded, h->start, h->end));
         else if (r->trigger == AUTOMOD_MENTIONS && has_more_mentions_than(text, r->mention_limit))
-            add_hit(arena, ret, r);
+            append_rule_hit(arena, ret, r);
         else
             find_pattern_hit(s, r, arena, &folded, &words, ret);
     }

@@ -204,8 +204,8 @@ static bool trigger_uses_keywords(int64_t trigger)
     return trigger == AUTOMOD_KEYWORD || trigger == AUTOMOD_PROFILE;
 }
 
-static void refuse_unused_list(struct form *form, const struct json_path *here, const char *key,
-                               const struct opt_list *list, bool fits)
+static void refuse_inapplicable_list(struct form *form, const struct json_path *here,
+                                     const char *key, const struct opt_list *list, bool fits)
 {
     struct json_path at = json_path_key(here, str_of(key));
 
@@ -214,8 +214,8 @@ static void refuse_unused_list(struct form *form, const struct json_path *here, 
                        "Rules of this trigger type do not have this field.");
 }
 
-static void validate_patterns(struct form *form, const struct json_path *here,
-                              struct automod_rule *r, int64_t others)
+static void validate_regex_patterns(struct form *form, const struct json_path *here,
+                                    struct automod_rule *r, int64_t others)
 {
     struct json_path all = json_path_key(here, STR("regex_patterns"));
     const struct list *patterns = &r->trigger_metadata->regex_patterns.value;
@@ -248,11 +248,12 @@ static void validate_trigger_metadata(struct form *form, const struct json_path 
             form_add_error(form, &here, FORM_REQUIRED);
         return;
     }
-    refuse_unused_list(form, &here, "keyword_filter", &m->keyword_filter, words);
-    refuse_unused_list(form, &here, "regex_patterns", &m->regex_patterns, words);
-    refuse_unused_list(form, &here, "allow_list", &m->allow_list,
-                       words || r->trigger_type == AUTOMOD_PRESET);
-    refuse_unused_list(form, &here, "presets", &m->presets, r->trigger_type == AUTOMOD_PRESET);
+    refuse_inapplicable_list(form, &here, "keyword_filter", &m->keyword_filter, words);
+    refuse_inapplicable_list(form, &here, "regex_patterns", &m->regex_patterns, words);
+    refuse_inapplicable_list(form, &here, "allow_list", &m->allow_list,
+                             words || r->trigger_type == AUTOMOD_PRESET);
+    refuse_inapplicable_list(form, &here, "presets", &m->presets,
+                             r->trigger_type == AUTOMOD_PRESET);
     if (words && m->allow_list.value.count > MOST_ALLOWED)
         form_add_error(form, &allowed, FORM_MAX_LENGTH, (long long)MOST_ALLOWED);
     if (r->trigger_type == AUTOMOD_PRESET && !m->presets.value.count)
@@ -262,7 +263,7 @@ static void validate_trigger_metadata(struct form *form, const struct json_path 
     if (r->trigger_type != AUTOMOD_MENTIONS && m->mention_total_limit.given == GIVEN)
         form_add_error(form, &limit, FORM_CHOICES,
                        "Rules of this trigger type do not have this field.");
-    validate_patterns(form, &here, r, others);
+    validate_regex_patterns(form, &here, r, others);
 }
 
 static bool action_fits_trigger(int64_t action, int64_t trigger)
@@ -279,8 +280,8 @@ static bool action_fits_trigger(int64_t action, int64_t trigger)
     }
 }
 
-static void validate_action(struct form *form, const struct json_path *here,
-                            const struct automod_action *a, int64_t trigger)
+static void validate_rule_action(struct form *form, const struct json_path *here,
+                                 const struct automod_action *a, int64_t trigger)
 {
     struct json_path type = json_path_key(here, STR("type")),
                      metadata = json_path_key(here, STR("metadata"));
@@ -315,19 +316,19 @@ void automod_rule_validate(struct form *form, const struct json_path *here, stru
     for (size_t i = 0; i < r->actions.count; i++) {
         struct json_path at = json_path_index(&all, i);
 
-        validate_action(form, &at, &a[i], r->trigger_type);
+        validate_rule_action(form, &at, &a[i], r->trigger_type);
     }
 }
 
 /* Clients require the metadata keys of a trigger type, so all of them must be present. */
-static void normalize_list(struct opt_list *list, bool fits)
+static void normalize_trigger_metadata_list(struct opt_list *list, bool fits)
 {
     list->given = fits ? GIVEN : ABSENT;
     if (!fits)
         list->value = (struct list){ 0 };
 }
 
-static void normalize_action(struct arena *arena, struct automod_action *a)
+static void normalize_rule_action(struct arena *arena, struct automod_action *a)
 {
     struct automod_action_metadata *retained = arena_alloc(arena, sizeof *retained);
 
@@ -350,14 +351,14 @@ void automod_rule_normalize(struct arena *arena, struct automod_rule *r)
     if (r->trigger_metadata)
         *m = *r->trigger_metadata;
     r->trigger_metadata = m;
-    normalize_list(&m->keyword_filter, words);
-    normalize_list(&m->regex_patterns, words);
-    normalize_list(&m->presets, r->trigger_type == AUTOMOD_PRESET);
-    normalize_list(&m->allow_list, words || r->trigger_type == AUTOMOD_PRESET);
+    normalize_trigger_metadata_list(&m->keyword_filter, words);
+    normalize_trigger_metadata_list(&m->regex_patterns, words);
+    normalize_trigger_metadata_list(&m->presets, r->trigger_type == AUTOMOD_PRESET);
+    normalize_trigger_metadata_list(&m->allow_list, words || r->trigger_type == AUTOMOD_PRESET);
     m->mention_total_limit.given = mentions ? GIVEN : ABSENT;
     m->mention_raid_protection_enabled =
         mentions ? opt_bool_given(m->mention_raid_protection_enabled.value)
                  : (struct opt_bool){ 0 };
     for (size_t i = 0; i < r->actions.count; i++)
-        normalize_action(arena, &a[i]);
+        normalize_rule_action(arena, &a[i]);
 }

@@ -13,7 +13,7 @@ struct cached_set {
     struct automod_rule_set *set;
 };
 
-static bool cached_set_matches(const struct cache_entry *e, const void *key)
+static bool cached_rule_set_matches_key(const struct cache_entry *e, const void *key)
 {
     const struct cached_set *c = (const struct cached_set *)e, *asked = key;
 
@@ -21,7 +21,7 @@ static bool cached_set_matches(const struct cache_entry *e, const void *key)
            c->version == asked->version;
 }
 
-static void cached_set_free(struct cache_entry *e)
+static void cached_rule_set_free(struct cache_entry *e)
 {
     automod_rule_set_unref(((struct cached_set *)e)->set);
     mem_free(e);
@@ -32,8 +32,8 @@ static struct cache_kind compiled = {
     .name = "compiled automod rules",
     .entries = 256,
     .idle_ms = 10 * 60 * 1000,
-    .matches = cached_set_matches,
-    .free = cached_set_free,
+    .matches = cached_rule_set_matches_key,
+    .free = cached_rule_set_free,
 };
 static struct {
     pthread_mutex_t lock;

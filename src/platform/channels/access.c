@@ -12,7 +12,7 @@
 
 /* Computes the permissions in a channel, including those withheld until the account has a second
  * factor. */
-static enum err channel_permissions_with_withheld(struct tx *tx, const struct member_access *s,
+static enum err compute_permissions_with_withheld(struct tx *tx, const struct member_access *s,
                                                   const struct channel *c,
                                                   struct permission_trace *trace, uint64_t *ret)
 {
@@ -41,7 +41,7 @@ enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
     uint64_t all = 0;
 
     if (c)
-        e = channel_permissions_with_withheld(tx, s, c, trace, &all);
+        e = compute_permissions_with_withheld(tx, s, c, trace, &all);
     else
         all = permissions_in_guild_traced(&s->input, trace);
     *ret = all & ~s->withheld;
@@ -55,7 +55,7 @@ enum err trace_member_permissions(struct tx *tx, const struct member_access *s,
 enum err member_permissions_in_channel(struct tx *tx, const struct member_access *s,
                                        const struct channel *c, uint64_t *ret)
 {
-    enum err e = channel_permissions_with_withheld(tx, s, c, NULL, ret);
+    enum err e = compute_permissions_with_withheld(tx, s, c, NULL, ret);
 
     *ret &= ~s->withheld;
     return e;
@@ -65,7 +65,7 @@ enum err permission_error_in_channel(struct tx *tx, const struct member_access *
                                      const struct channel *c, uint64_t any)
 {
     uint64_t all;
-    enum err e = channel_permissions_with_withheld(tx, s, c, NULL, &all);
+    enum err e = compute_permissions_with_withheld(tx, s, c, NULL, &all);
 
     return e ? e : missing_permission_error(all & s->withheld, any);
 }
@@ -127,7 +127,7 @@ enum err resolve_channel_by_id(struct call *call, snowflake id)
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
-        e = channel_permissions_with_withheld(call->tx, call->target.member_access, c, NULL,
+        e = compute_permissions_with_withheld(call->tx, call->target.member_access, c, NULL,
                                               &perms);
     if (!e)
         set_target_permissions(&call->target, perms);

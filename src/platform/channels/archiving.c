@@ -62,7 +62,7 @@ void emit_thread_delete(struct call *call, const struct channel *thread)
               &gone);
 }
 
-static enum err run_thread_archiving(struct call *call, const struct job *job)
+static enum err run_thread_archiving_job(struct call *call, const struct job *job)
 {
     struct thread_metadata thread;
     struct channel c;
@@ -90,7 +90,7 @@ static enum err run_thread_archiving(struct call *call, const struct job *job)
 const struct job_kind thread_archiving_job = {
     .name = "archive_thread",
     .doc = "Archives a thread after its auto-archive duration without activity.",
-    .run = run_thread_archiving,
+    .run = run_thread_archiving_job,
 };
 
 enum err thread_schedule_archiving(struct call *call, const struct channel *thread)

@@ -33,7 +33,8 @@ static const struct type type_follow = { .kind = KIND_OBJECT, .schema = &follow_
 
 /* Copies the category's current overwrites, which may include a later change, to a channel. Skips a
  * channel that meanwhile was moved or got other overwrites. */
-static enum err synchronize_channel(struct call *call, const struct category_sync *f, snowflake id)
+static enum err synchronize_channel_with_category(struct call *call, const struct category_sync *f,
+                                                  snowflake id)
 {
     struct channel c;
     enum err e = channel_find(call->tx, id, &c);
@@ -49,15 +50,15 @@ static enum err synchronize_channel(struct call *call, const struct category_syn
 
 /* Processes channels until `room` overwrites are compared or written; a job continues with the
  * remaining channels. */
-static enum err synchronize_channels(struct call *call, struct category_sync *f, snowflake key,
-                                     int64_t room)
+static enum err synchronize_channel_batch(struct call *call, struct category_sync *f, snowflake key,
+                                          int64_t room)
 {
     const snowflake *ids = f->channels.items;
     size_t done = 0;
     enum err e = OK;
 
     for (; !e && done < f->channels.count && room > 0; done++) {
-        e = synchronize_channel(call, f, ids[done]);
+        e = synchronize_channel_with_category(call, f, ids[done]);
         room -= (int64_t)f->before.count + 1;
     }
     if (e || done == f->channels.count)
@@ -68,7 +69,7 @@ static enum err synchronize_channels(struct call *call, struct category_sync *f,
                         json_column_encode(call->arena, &type_follow, f));
 }
 
-static enum err run_category_sync(struct call *call, const struct job *job)
+static enum err run_category_sync_job(struct call *call, const struct job *job)
 {
     const struct category_sync *f = json_column_decode(call->arena, &type_follow, job->data);
     struct category_sync left;
@@ -76,13 +77,13 @@ static enum err run_category_sync(struct call *call, const struct job *job)
     if (!f)
         return OK;
     left = *f;
-    return synchronize_channels(call, &left, job->key, ROWS_A_STEP);
+    return synchronize_channel_batch(call, &left, job->key, ROWS_A_STEP);
 }
 
 const struct job_kind category_sync_job = {
     .name = "category-follow",
     .doc = "Copies the overwrites of a changed category to its synchronised channels.",
-    .run = run_category_sync,
+    .run = run_category_sync_job,
 };
 
 static const char CHANNELS_OF_CATEGORY[] =
@@ -105,7 +106,7 @@ static enum err start_category_sync(struct call *call, snowflake category_id,
 
     if (e || !f.channels.count)
         return e;
-    return synchronize_channels(call, &f, snowflake_new(), ROWS_A_STEP - (int64_t)most);
+    return synchronize_channel_batch(call, &f, snowflake_new(), ROWS_A_STEP - (int64_t)most);
 }
 
 /* Counts channels with as many overwrites as the category had before the change. */
@@ -115,7 +116,7 @@ static const char COUNT_FOLLOWERS[] =
     "(select count(*) from overwrites o where o.channel_id = c.id) = $2";
 
 /* *ret is the number of overwrites that the job adds to channels that are not synchronised yet. */
-static enum err count_pending_overwrites(struct call *call, snowflake category_id, size_t before,
+static enum err count_overwrites_to_copy(struct call *call, snowflake category_id, size_t before,
                                          size_t now, int64_t *ret)
 {
     int64_t n = 0;
@@ -140,7 +141,7 @@ enum err overwrites_propagate_from_category(struct call *call, const struct chan
     if (was->type == CHANNEL_CATEGORY)
         e = start_category_sync(call, was->id, before, now);
     if (!e && was->type == CHANNEL_CATEGORY)
-        e = count_pending_overwrites(call, was->id, before->count, now, &coming);
+        e = count_overwrites_to_copy(call, was->id, before->count, now, &coming);
     return e || now < before->count
                ? e
                : check_guild_overwrite_limit(call, was->guild_id.value, now, coming);

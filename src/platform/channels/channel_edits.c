@@ -4,8 +4,8 @@
 #include "base/utf8.h"
 #include "model/configured/regions.h"
 
-static enum err refuse_field(struct call *call, const struct json_path *here, const char *field,
-                             const char *code, const char *message)
+static enum err refuse_channel_field(struct call *call, const struct json_path *here,
+                                     const char *field, const char *code, const char *message)
 {
     struct json_path at = json_path_key(here, str_of(field));
 
@@ -13,8 +13,8 @@ static enum err refuse_field(struct call *call, const struct json_path *here, co
     return ERR_INVALID_FORM_BODY;
 }
 
-static enum err refuse_number_above(struct call *call, const struct json_path *here,
-                                    const char *field, long long max)
+static enum err refuse_number_above_maximum(struct call *call, const struct json_path *here,
+                                            const char *field, long long max)
 {
     struct json_path at = json_path_key(here, str_of(field));
 
@@ -31,19 +31,19 @@ static enum err check_parent_category(struct call *call, const struct json_path 
 
     enum err e = channel_find_without_overwrites(call->tx, parent_id, &parent);
     if (e == ERR_UNKNOWN_CHANNEL || (!e && parent.guild_id.value != c->guild_id.value))
-        return refuse_field(call, here, "parent_id", "CHANNEL_PARENT_INVALID",
-                            "Category does not exist");
+        return refuse_channel_field(call, here, "parent_id", "CHANNEL_PARENT_INVALID",
+                                    "Category does not exist");
     if (e)
         return e;
     if (parent.type != CHANNEL_CATEGORY || c->type == CHANNEL_CATEGORY)
-        return refuse_field(call, here, "parent_id", "CHANNEL_PARENT_INVALID_TYPE",
-                            "Not a category");
+        return refuse_channel_field(call, here, "parent_id", "CHANNEL_PARENT_INVALID_TYPE",
+                                    "Not a category");
     if (c->parent_id.value == parent_id)
         return OK;
     e = channel_count_children(call->tx, parent_id, &children);
     if (!e && children >= MAX_CHILDREN)
-        return refuse_field(call, here, "parent_id", "CHANNEL_PARENT_MAX_CHANNELS",
-                            "Maximum number of channels in category reached (50)");
+        return refuse_channel_field(call, here, "parent_id", "CHANNEL_PARENT_MAX_CHANNELS",
+                                    "Maximum number of channels in category reached (50)");
     return e;
 }
 
@@ -58,7 +58,7 @@ static enum err check_voice_region(struct call *call, const struct json_path *he
     enum err e = guild_find(call->tx, guild_id, &guild);
     if (e || voice_region_is_usable(region, guild_may_use_vip_regions(&guild)))
         return e;
-    return refuse_field(call, here, "rtc_region", FORM_CHOICES, "Unknown voice region.");
+    return refuse_channel_field(call, here, "rtc_region", FORM_CHOICES, "Unknown voice region.");
 }
 
 enum err channel_edit_validate(struct call *call, const struct json_path *here,
@@ -67,17 +67,17 @@ enum err channel_edit_validate(struct call *call, const struct json_path *here,
     enum err e = OK;
 
     if (in->name.given == GIVEN_NULL)
-        e = refuse_field(call, here, "name", FORM_REQUIRED);
+        e = refuse_channel_field(call, here, "name", FORM_REQUIRED);
     if (c->type == CHANNEL_STAGE && in->bitrate.given == GIVEN &&
         in->bitrate.value > STAGE_MAX_BITRATE)
-        e = refuse_number_above(call, here, "bitrate", STAGE_MAX_BITRATE);
+        e = refuse_number_above_maximum(call, here, "bitrate", STAGE_MAX_BITRATE);
     if (c->type == CHANNEL_VOICE && in->user_limit.given == GIVEN &&
         in->user_limit.value > VOICE_MAX_USERS)
-        e = refuse_number_above(call, here, "user_limit", VOICE_MAX_USERS);
+        e = refuse_number_above_maximum(call, here, "user_limit", VOICE_MAX_USERS);
     if (in->topic.given == GIVEN && !channel_has_posts(c->type) &&
         utf8_length(in->topic.value) > CHANNEL_TOPIC_MAX)
-        e = refuse_field(call, here, "topic", "BASE_TYPE_MAX_LENGTH",
-                         "Must be 1024 or fewer in length.");
+        e = refuse_channel_field(call, here, "topic", "BASE_TYPE_MAX_LENGTH",
+                                 "Must be 1024 or fewer in length.");
     if (channel_has_posts(c->type)) {
         enum err forum = forum_edit_validate(call, here, in, c);
 
@@ -97,13 +97,13 @@ enum err channel_edit_validate(struct call *call, const struct json_path *here,
 }
 
 /* An absent value leaves the field unchanged; null resets it to its default. */
-static void apply_text(struct opt_str *field, const struct opt_str *in)
+static void apply_optional_text(struct opt_str *field, const struct opt_str *in)
 {
     if (in->given != ABSENT)
         *field = *in;
 }
 
-static void apply_int(struct opt_int *field, const struct opt_int *in)
+static void apply_optional_int(struct opt_int *field, const struct opt_int *in)
 {
     if (in->given != ABSENT)
         *field = in->given == GIVEN ? *in : (struct opt_int){ 0 };
@@ -111,20 +111,21 @@ static void apply_int(struct opt_int *field, const struct opt_int *in)
 
 void channel_edit_apply(const struct channel_edit *in, struct channel *c)
 {
-    apply_text(&c->name, &in->name);
-    apply_text(&c->topic, &in->topic);
-    apply_text(&c->rtc_region, &in->rtc_region);
-    apply_int(&c->position, &in->position);
-    apply_int(&c->bitrate, &in->bitrate);
-    apply_int(&c->user_limit, &in->user_limit);
-    apply_int(&c->rate_limit_per_user, &in->rate_limit_per_user);
-    apply_int(&c->video_quality_mode, &in->video_quality_mode);
-    apply_int(&c->default_auto_archive_duration, &in->default_auto_archive_duration);
+    apply_optional_text(&c->name, &in->name);
+    apply_optional_text(&c->topic, &in->topic);
+    apply_optional_text(&c->rtc_region, &in->rtc_region);
+    apply_optional_int(&c->position, &in->position);
+    apply_optional_int(&c->bitrate, &in->bitrate);
+    apply_optional_int(&c->user_limit, &in->user_limit);
+    apply_optional_int(&c->rate_limit_per_user, &in->rate_limit_per_user);
+    apply_optional_int(&c->video_quality_mode, &in->video_quality_mode);
+    apply_optional_int(&c->default_auto_archive_duration, &in->default_auto_archive_duration);
     if (in->parent_id.given != ABSENT)
         c->parent_id = in->parent_id;
     if (in->nsfw.given != ABSENT)
         c->nsfw = (struct opt_bool){ GIVEN, in->nsfw.given == GIVEN && in->nsfw.value };
-    apply_int(&c->default_thread_rate_limit_per_user, &in->default_thread_rate_limit_per_user);
+    apply_optional_int(&c->default_thread_rate_limit_per_user,
+                       &in->default_thread_rate_limit_per_user);
     if (channel_has_posts(c->type))
         forum_edit_apply(in, c);
     channel_omit_inapplicable_fields(c);
@@ -132,7 +133,7 @@ void channel_edit_apply(const struct channel_edit *in, struct channel *c)
 
 /* --- permission overwrites ----------------------------------------------------------- */
 
-static bool is_same_overwrite(const struct overwrite *a, const struct overwrite *b)
+static bool overwrites_are_equal(const struct overwrite *a, const struct overwrite *b)
 {
     return b && a->type == b->type && a->allow == b->allow && a->deny == b->deny;
 }
@@ -177,7 +178,7 @@ enum err check_overwrites_permission(struct call *call, const struct list *wante
     if (wanted->count > MAX_OVERWRITES)
         return ERR_MAX_OVERWRITES;
     for (size_t i = 0; i < wanted->count; i++) {
-        if (is_same_overwrite(&o[i], overwrite_list_find(before, o[i].id)))
+        if (overwrites_are_equal(&o[i], overwrite_list_find(before, o[i].id)))
             continue;
         if ((o[i].allow | o[i].deny) & PERMISSIONS_ALL & ~own)
             return call_rank_error(call);

@@ -76,7 +76,7 @@ static bool optional_text_differs(const struct opt_str *in, const struct opt_str
 }
 
 /* Counts a rename once, even if the transaction is retried. */
-static enum err count_rename(struct call *call)
+static enum err count_channel_rename(struct call *call)
 {
     struct channel_edit_results *stages = call_passed_data(call, "channel_edit_results");
     struct str key = call_path_text(call, "channel.id");
@@ -155,7 +155,7 @@ static enum err modify_guild_channel(struct call *call)
         e = replace_overwrites(call, in, &before);
     if (!e && (optional_text_differs(&in->name, &before.name) ||
                optional_text_differs(&in->topic, &before.topic)))
-        e = count_rename(call);
+        e = count_channel_rename(call);
     if (e)
         return e;
 
@@ -196,7 +196,7 @@ enum err modify_channel(struct call *call)
 /* --- DELETE /channels/{channel.id} --------------------------------------------------- */
 
 /* Channels of a deleted category get no category; threads are deleted with their parent channel. */
-static enum err detach_children(struct call *call, const struct channel *c)
+static enum err detach_child_channels(struct call *call, const struct channel *c)
 {
     struct list children, freed = { 0 };
     enum err e = channel_list_children(call->tx, c->id, &children);
@@ -228,7 +228,7 @@ static const char CLEAR_GUILD_REFERENCES[] =
     "or public_updates_channel_id = $2 or safety_alerts_channel_id = $2)";
 
 /* Clears the guild's settings (system channel, AFK channel …) that name the deleted channel. */
-static enum err clear_guild_references(struct call *call, const struct channel *c)
+static enum err clear_guild_references_to_channel(struct call *call, const struct channel *c)
 {
     struct guild guild;
     int64_t changed;
@@ -253,9 +253,9 @@ static enum err delete_guild_channel(struct call *call)
         return call_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
     enum err e = hook_channel_deleting(call, c);
     if (!e)
-        e = detach_children(call, c);
+        e = detach_child_channels(call, c);
     if (!e)
-        e = clear_guild_references(call, c);
+        e = clear_guild_references_to_channel(call, c);
     if (!e)
         e = channel_delete(call, c->id);
     if (!e)

@@ -24,7 +24,8 @@ struct audience audience_of_channel(const struct channel *c)
     return to;
 }
 
-static enum err emit_channel_update_counted(struct call *call, snowflake id, size_t *ret_overwrites)
+static enum err emit_update_and_count_overwrites(struct call *call, snowflake id,
+                                                 size_t *ret_overwrites)
 {
     struct channel c;
     enum err e = channel_find(call->tx, id, &c);
@@ -40,11 +41,11 @@ enum err channel_emit_update(struct call *call, snowflake id)
 {
     size_t overwrites;
 
-    return emit_channel_update_counted(call, id, &overwrites);
+    return emit_update_and_count_overwrites(call, id, &overwrites);
 }
 
 /* Skips a channel that was deleted meanwhile, because CHANNEL_DELETE was already emitted. */
-static enum err emit_channel_updates_step(struct call *call, const struct list *ids, snowflake key)
+static enum err emit_channel_update_batch(struct call *call, const struct list *ids, snowflake key)
 {
     const snowflake *id = ids->items;
     int64_t room = OVERWRITES_PER_STEP;
@@ -54,7 +55,7 @@ static enum err emit_channel_updates_step(struct call *call, const struct list *
     for (; !e && done < ids->count && room > 0; done++) {
         size_t overwrites = 0;
 
-        e = emit_channel_update_counted(call, id[done], &overwrites);
+        e = emit_update_and_count_overwrites(call, id[done], &overwrites);
         e = e == ERR_UNKNOWN_CHANNEL ? OK : e;
         room -= ROWS_OF_CHANNEL + (int64_t)overwrites;
     }
@@ -67,18 +68,18 @@ static enum err emit_channel_updates_step(struct call *call, const struct list *
 
 enum err channels_emit_updates(struct call *call, const struct list *ids)
 {
-    return emit_channel_updates_step(call, ids, snowflake_new());
+    return emit_channel_update_batch(call, ids, snowflake_new());
 }
 
-static enum err run_channel_updates(struct call *call, const struct job *job)
+static enum err run_channel_updates_job(struct call *call, const struct job *job)
 {
     struct list ids = json_column_decode_list(call->arena, &type_ids, job->data);
 
-    return emit_channel_updates_step(call, &ids, job->key);
+    return emit_channel_update_batch(call, &ids, job->key);
 }
 
 const struct job_kind channel_updates_job = {
     .name = "channel-news",
     .doc = "Emits the updates of moved channels.",
-    .run = run_channel_updates,
+    .run = run_channel_updates_job,
 };

@@ -6,8 +6,8 @@
 
 enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* rows counted per channel, in addition to its deleted rows */
 
-static enum err find_next_channel(struct tx *tx, struct sql sql, snowflake id, snowflake *ret,
-                                  bool *ret_found)
+static enum err find_next_channel_to_delete(struct tx *tx, struct sql sql, snowflake id,
+                                            snowflake *ret, bool *ret_found)
 {
     struct rows row;
     enum err e = tx_one(tx, sql, BIND(v_id(id)), &row, ret_found);
@@ -19,15 +19,15 @@ static enum err find_next_channel(struct tx *tx, struct sql sql, snowflake id, s
 
 /* Deletes channels. next is SQL that selects one channel of the guild or parent channel with this
  * id. */
-static enum err delete_channels(struct call *call, struct sql next, snowflake id,
-                                struct deletion_step *step)
+static enum err delete_channels_with_sql(struct call *call, struct sql next, snowflake id,
+                                         struct deletion_step *step)
 {
     snowflake channel_id;
     bool found = true;
     enum err e = OK;
 
     while (!e && found && step->rows_left > 0) {
-        e = find_next_channel(call->tx, next, id, &channel_id, &found);
+        e = find_next_channel_to_delete(call->tx, next, id, &channel_id, &found);
         if (!e && found)
             e = deletion_apply_all_rules(call, WITH_CHANNEL, channel_id, step);
         deletion_step_count_rows(step, ROWS_OF_EMPTY_CHANNEL);
@@ -37,10 +37,10 @@ static enum err delete_channels(struct call *call, struct sql next, snowflake id
 
 static const char THREAD_OF_CHANNEL[] = "select id from channels where parent_id = $1 limit 1";
 
-static enum err delete_channel_step(struct call *call, snowflake id)
+static enum err delete_channel_row_batch(struct call *call, snowflake id)
 {
     struct deletion_step step = deletion_step_begin();
-    enum err e = delete_channels(call, SQL(THREAD_OF_CHANNEL), id, &step);
+    enum err e = delete_channels_with_sql(call, SQL(THREAD_OF_CHANNEL), id, &step);
 
     if (!e)
         e = deletion_apply_all_rules(call, WITH_CHANNEL, id, &step);
@@ -65,24 +65,24 @@ enum err channel_delete(struct call *call, snowflake id)
         e = tx_exec(call->tx, MARK_CHANNEL, BIND(v_id(id)), NULL);
     if (!e)
         e = hook_channel_deleted(call, id);
-    return e ? e : delete_channel_step(call, id);
+    return e ? e : delete_channel_row_batch(call, id);
 }
 
 static const char IS_MARKED[] = "select id from channels where id = $1 and type = -1";
 
-static enum err run_channel_deletion(struct call *call, const struct job *job)
+static enum err run_channel_deletion_job(struct call *call, const struct job *job)
 {
     snowflake id;
     bool found;
-    enum err e = find_next_channel(call->tx, SQL(IS_MARKED), job->key, &id, &found);
+    enum err e = find_next_channel_to_delete(call->tx, SQL(IS_MARKED), job->key, &id, &found);
 
-    return e || !found ? e : delete_channel_step(call, id);
+    return e || !found ? e : delete_channel_row_batch(call, id);
 }
 
 const struct job_kind channel_deletion_job = {
     .name = "channel-leftovers",
     .doc = "Deletes the remaining rows of a deleted channel.",
-    .run = run_channel_deletion,
+    .run = run_channel_deletion_job,
 };
 
 /* --- deletion of a guild ---------------------------------------------------------------- */
@@ -101,7 +101,7 @@ static const char CHANNEL_OF_GUILD[] = "select id from channels where guild_id =
 static enum err delete_channels_of_guild(struct call *call, snowflake guild_id,
                                          struct deletion_step *step)
 {
-    return delete_channels(call, SQL(CHANNEL_OF_GUILD), guild_id, step);
+    return delete_channels_with_sql(call, SQL(CHANNEL_OF_GUILD), guild_id, step);
 }
 
 const struct deletion_rule channel_deletions[] = {

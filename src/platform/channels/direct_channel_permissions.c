@@ -45,9 +45,9 @@ static const char FIND_CONNECTION[] =
     "when exists (select 1 from users where id = $2 and bot = 1) then 7 "
     "else 0 end";
 
-static enum err find_connection(struct tx *tx, const struct channel *c, snowflake person,
-                                snowflake other, snowflake answers, bool guilds,
-                                enum dm_connection *ret)
+static enum err find_dm_connection(struct tx *tx, const struct channel *c, snowflake person,
+                                   snowflake other, snowflake answers, bool guilds,
+                                   enum dm_connection *ret)
 {
     int64_t n = 0;
     enum err e = tx_read_int(tx, FIND_CONNECTION,
@@ -97,17 +97,17 @@ static enum err find_guild_allowing_message(struct tx *tx, snowflake person, sno
 
 /* Finds the connection of a user who wants to write. A common guild counts only if it allows the
  * message. */
-static enum err find_connection_for_writer(struct tx *tx, const struct channel *c, snowflake person,
-                                           snowflake other, snowflake writer,
-                                           enum dm_connection *ret)
+static enum err find_dm_connection_of_writer(struct tx *tx, const struct channel *c,
+                                             snowflake person, snowflake other, snowflake writer,
+                                             enum dm_connection *ret)
 {
     snowflake receiver = writer == person ? other : person;
     bool open = true;
-    enum err e = find_connection(tx, c, person, other, receiver, true, ret);
+    enum err e = find_dm_connection(tx, c, person, other, receiver, true, ret);
 
     if (!e && *ret == CONNECTION_GUILD)
         e = find_guild_allowing_message(tx, person, other, writer, &open);
-    return e || open ? e : find_connection(tx, c, person, other, receiver, false, ret);
+    return e || open ? e : find_dm_connection(tx, c, person, other, receiver, false, ret);
 }
 
 /* Finds the other user of a direct channel. *ret is 0 for other channel types. */
@@ -130,7 +130,7 @@ enum err direct_channel_write_is_refused(struct tx *tx, const struct channel *c,
     enum err e = find_other_recipient(tx, c, user_id, &other);
 
     if (!e && other)
-        e = find_connection_for_writer(tx, c, user_id, other, user_id, &tie);
+        e = find_dm_connection_of_writer(tx, c, user_id, other, user_id, &tie);
     *ret = tie == CONNECTION_NONE || tie == CONNECTION_BLOCK;
     return e;
 }
@@ -150,7 +150,7 @@ enum err require_private_channel(struct call *call)
 }
 
 /* Returns ERR_NO_GAME_FRIEND_DMS unless the settings of a game friend accept messages anywhere. */
-static enum err check_game_friend_accepts(struct tx *tx, snowflake to)
+static enum err check_game_friend_accepts_dms(struct tx *tx, snowflake to)
 {
     int64_t access;
     enum err e = game_dm_access_find(tx, to, &access);
@@ -168,12 +168,12 @@ enum err check_direct_channel_write(struct tx *tx, const struct channel *c,
 
     if (e || !other)
         return e;
-    e = find_connection_for_writer(tx, c, is_bot ? other : from->id, is_bot ? from->id : other,
-                                   from->id, &tie);
+    e = find_dm_connection_of_writer(tx, c, is_bot ? other : from->id, is_bot ? from->id : other,
+                                     from->id, &tie);
     if (e)
         return e;
     if (tie == CONNECTION_GAME_FRIEND)
-        return check_game_friend_accepts(tx, other);
+        return check_game_friend_accepts_dms(tx, other);
     if (tie == CONNECTION_BLOCK)
         return ERR_CANNOT_MESSAGE;
     if (tie == CONNECTION_NONE || tie == CONNECTION_BOT)

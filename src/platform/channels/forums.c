@@ -32,7 +32,7 @@ static enum err validate_forum_emoji(struct call *call, const struct json_path *
     return e || found ? e : refuse_forum_field(call, &at, "INVALID_EMOJI", "Unknown emoji.");
 }
 
-static bool is_known_tag(const struct channel *c, snowflake id)
+static bool forum_has_tag(const struct channel *c, snowflake id)
 {
     const struct forum_tag *t = c->available_tags.value.items;
 
@@ -57,7 +57,7 @@ static enum err validate_forum_tags(struct call *call, const struct json_path *h
 
         if (e)
             return e;
-        if (t[i].id && !is_known_tag(c, t[i].id))
+        if (t[i].id && !forum_has_tag(c, t[i].id))
             return ERR_UNKNOWN_TAG_GIVEN;
         for (size_t k = 0; k < i; k++) {
             if (str_eq(t[k].name, t[i].name))
@@ -194,7 +194,7 @@ enum err create_forum_tag(struct call *call)
 }
 
 /* Returns a copy of the forum's tags, and the index of the tag in the path. */
-static enum err find_path_tag(struct call *call, struct list *ret_tags, size_t *ret)
+static enum err find_forum_tag_of_path(struct call *call, struct list *ret_tags, size_t *ret)
 {
     snowflake id = call_path_id(call, "tag.id");
     enum err e = require_manageable_forum(call);
@@ -213,7 +213,7 @@ enum err replace_forum_tag(struct call *call)
 {
     struct list tags;
     size_t i;
-    enum err e = find_path_tag(call, &tags, &i);
+    enum err e = find_forum_tag_of_path(call, &tags, &i);
 
     if (e)
         return e;
@@ -228,7 +228,7 @@ enum err delete_forum_tag(struct call *call)
 {
     struct list tags;
     size_t i;
-    enum err e = find_path_tag(call, &tags, &i);
+    enum err e = find_forum_tag_of_path(call, &tags, &i);
 
     if (e)
         return e;

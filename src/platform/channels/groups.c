@@ -12,7 +12,7 @@ bool ids_contain(const struct list *ids, snowflake id)
 
 /* Emits the event to every recipient of a group. The channel object for a recipient lists only the
  * other recipients. */
-static enum err emit_to_group(struct call *call, enum event event, const struct channel *c)
+static enum err emit_event_to_group(struct call *call, enum event event, const struct channel *c)
 {
     struct list recipients;
     enum err e = channel_list_other_recipients(call->tx, c->id, 0, &recipients);
@@ -28,7 +28,7 @@ static enum err emit_to_group(struct call *call, enum event event, const struct 
     return e;
 }
 
-static struct opt_str find_nick(const struct list *nicks, snowflake id)
+static struct opt_str find_recipient_nick(const struct list *nicks, snowflake id)
 {
     const struct string_pair *p = nicks->items;
     snowflake named;
@@ -58,16 +58,17 @@ enum err group_create(struct call *call, const struct list *others, const struct
     if (!e)
         e = channel_insert(call->tx, &c);
     if (!e)
-        e = recipient_insert(call->tx, c.id, call->caller->id, find_nick(nicks, call->caller->id));
+        e = recipient_insert(call->tx, c.id, call->caller->id,
+                             find_recipient_nick(nicks, call->caller->id));
     for (size_t i = 0; !e && i < others->count; i++)
-        e = recipient_insert(call->tx, c.id, ids[i], find_nick(nicks, ids[i]));
+        e = recipient_insert(call->tx, c.id, ids[i], find_recipient_nick(nicks, ids[i]));
     if (!e)
         e = channel_find(call->tx, c.id, &c);
     if (e)
         return e;
     if (origin)
         c.origin_channel_id = opt_id_or_null(origin);
-    e = emit_to_group(call, EVENT_CHANNEL_CREATE, &c);
+    e = emit_event_to_group(call, EVENT_CHANNEL_CREATE, &c);
     if (!e)
         e = channel_read_recipients(call->tx, &c, call->caller->id);
     return e ? e : call_reply_object(call, &c);
@@ -117,14 +118,14 @@ enum err group_add_user(struct call *call, const struct channel *c, const struct
 /* --- leaving a group, removing a recipient ------------------------------------------- */
 
 /* The recipient who joined first becomes the owner. */
-static enum err transfer_group_to_oldest(struct call *call, const struct channel *c,
-                                         const struct list *left)
+static enum err transfer_group_to_oldest_recipient(struct call *call, const struct channel *c,
+                                                   const struct list *left)
 {
     struct channel changed = *c;
 
     changed.owner_id = opt_id_or_null(*(snowflake *)left->items);
     enum err e = channel_update(call->tx, &changed);
-    return e ? e : emit_to_group(call, EVENT_CHANNEL_UPDATE, &changed);
+    return e ? e : emit_event_to_group(call, EVENT_CHANNEL_UPDATE, &changed);
 }
 
 enum err group_remove_user(struct call *call, const struct channel *c, const struct user *user,
@@ -150,7 +151,7 @@ enum err group_remove_user(struct call *call, const struct channel *c, const str
                          (struct channel_recipient_event){ .channel_id = c->id, .user = user },
                          &left);
     if (c->owner_id.value == user->id)
-        e = transfer_group_to_oldest(call, c, &left);
+        e = transfer_group_to_oldest_recipient(call, c, &left);
     return e ? e : hook_recipient_left(call, &change);
 }
 
@@ -209,7 +210,7 @@ enum err modify_group(struct call *call, const struct channel_edit_results *stag
     if (!e)
         e = channel_update(call->tx, &c);
     if (!e)
-        e = emit_to_group(call, EVENT_CHANNEL_UPDATE, &c);
+        e = emit_event_to_group(call, EVENT_CHANNEL_UPDATE, &c);
     if (!e)
         e = hook_group_changed(call, &(struct group_change){ call->target.channel, &c });
     if (!e)

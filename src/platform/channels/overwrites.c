@@ -2,7 +2,7 @@
 #include "platform/channels/internal.h"
 
 /* Returns an error for a thread, because threads have no overwrites of their own. */
-static enum err refuse_thread(const struct channel *c)
+static enum err require_channel_is_not_thread(const struct channel *c)
 {
     return channel_is_thread(c->type) ? ERR_CHANNEL_TYPE : OK;
 }
@@ -92,7 +92,7 @@ enum err put_overwrite(struct call *call)
     const struct overwrite *before = overwrite_list_find(now, o.id);
     static const struct list none;
 
-    enum err e = refuse_thread(c);
+    enum err e = require_channel_is_not_thread(c);
     if (!e)
         e = check_overwrites_permission(call, &(struct list){ &o, 1 }, &none,
                                         call->target.permissions);
@@ -114,7 +114,7 @@ enum err delete_overwrite(struct call *call)
     snowflake id = call_path_id(call, "overwrite.id");
     const struct overwrite *before = overwrite_list_find(&c->permission_overwrites.value, id);
 
-    enum err e = refuse_thread(c);
+    enum err e = require_channel_is_not_thread(c);
     if (e)
         return e;
     if (!before)

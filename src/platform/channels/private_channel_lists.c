@@ -21,12 +21,12 @@ struct encoded_channels {
     size_t count, cap;
 };
 
-static snowflake latest_id_of_channel(const struct channel *c)
+static snowflake last_message_id_or_channel_id(const struct channel *c)
 {
     return c->last_message_id.given == GIVEN ? c->last_message_id.value : c->id;
 }
 
-static int compare_latest_first(const void *a, const void *b)
+static int compare_channels_latest_first(const void *a, const void *b)
 {
     const struct encoded_channel *x = a, *y = b;
 
@@ -39,11 +39,12 @@ static void record_written_channel(struct encoded_channels *w, const struct chan
         w->cap = w->cap ? w->cap * 2 : 64;
         w->all = mem_resize(w->all, w->cap * sizeof *w->all);
     }
-    w->all[w->count++] = (struct encoded_channel){ latest_id_of_channel(c), at, w->text.n - at };
+    w->all[w->count++] =
+        (struct encoded_channel){ last_message_id_or_channel_id(c), at, w->text.n - at };
 }
 
-static void write_channel_page(struct encoded_channels *w, const struct list *page,
-                               channel_json_writer *write, void *arg)
+static void encode_page_of_channels(struct encoded_channels *w, const struct list *page,
+                                    channel_json_writer *write, void *arg)
 {
     const struct channel *c = page->items;
 
@@ -56,9 +57,9 @@ static void write_channel_page(struct encoded_channels *w, const struct list *pa
     }
 }
 
-static enum err write_channel_pages(struct tx *tx, snowflake user_id, struct arena *scratch,
-                                    struct encoded_channels *w, channel_json_writer *write,
-                                    void *arg)
+static enum err encode_all_pages_of_channels(struct tx *tx, snowflake user_id,
+                                             struct arena *scratch, struct encoded_channels *w,
+                                             channel_json_writer *write, void *arg)
 {
     struct list page = { 0 };
     snowflake after = 0;
@@ -69,7 +70,7 @@ static enum err write_channel_pages(struct tx *tx, snowflake user_id, struct are
         enum err e = user_channels_list_page(tx, user_id, after, PAGE, &page);
         if (e)
             return e;
-        write_channel_page(w, &page, write, arg);
+        encode_page_of_channels(w, &page, write, arg);
         if (page.count)
             after = ((const struct channel *)page.items)[page.count - 1].id;
     } while (page.count == PAGE);
@@ -79,7 +80,7 @@ static enum err write_channel_pages(struct tx *tx, snowflake user_id, struct are
 static void write_sorted_channels(struct encoded_channels *w, struct json_writer *out)
 {
     if (w->count)
-        qsort(w->all, w->count, sizeof *w->all, compare_latest_first);
+        qsort(w->all, w->count, sizeof *w->all, compare_channels_latest_first);
     json_begin_array(out);
     for (size_t i = 0; i < w->count; i++)
         json_write_raw(out, str_slice(w->text.p + w->all[i].at, w->all[i].n));
@@ -93,7 +94,7 @@ enum err write_user_channels_json(struct tx *tx, snowflake user_id, channel_json
     struct arena *scratch = arena_new(), *before = tx_switch_arena(tx, scratch);
 
     buf_init(&w.text, MOST_TEXT);
-    enum err e = write_channel_pages(tx, user_id, scratch, &w, write, arg);
+    enum err e = encode_all_pages_of_channels(tx, user_id, scratch, &w, write, arg);
     tx_switch_arena(tx, before);
     arena_free(scratch);
     if (!e)

@@ -52,7 +52,7 @@ static const struct schema recipient_schema = {
 };
 static const struct type recipient_body = { .kind = KIND_OBJECT, .schema = &recipient_schema };
 
-static enum err require_friend(struct call *call, snowflake id)
+static enum err require_friend_of_caller(struct call *call, snowflake id)
 {
     bool friends;
     enum err e =
@@ -96,7 +96,7 @@ static enum err open_direct_channel(struct call *call, snowflake with)
 }
 
 /* Returns the users that a body names, without the caller and duplicates. */
-static struct list list_other_users(struct call *call, const struct list *named)
+static struct list list_named_users_except_caller(struct call *call, const struct list *named)
 {
     struct list others = { 0 };
 
@@ -118,7 +118,7 @@ static enum err create_group_of_friends(struct call *call, const struct list *ot
     if (others->count >= MAX_RECIPIENTS)
         return ERR_MAX_RECIPIENTS;
     for (size_t i = 0; i < others->count; i++) {
-        enum err e = require_friend(call, ((snowflake *)others->items)[i]);
+        enum err e = require_friend_of_caller(call, ((snowflake *)others->items)[i]);
 
         if (e)
             return e;
@@ -139,7 +139,7 @@ static enum err create_private_channel(struct call *call)
         return call_add_field_error(call, "recipients", FORM_REQUIRED);
 
     bool self = ids_contain(&named, call->caller->id);
-    struct list others = list_other_users(call, &named);
+    struct list others = list_named_users_except_caller(call, &named);
     if (self && others.count == 0)
         return ERR_INVALID_RECIPIENTS;
     if (!self && others.count == 1)
@@ -150,7 +150,8 @@ static enum err create_private_channel(struct call *call)
 /* --- PUT /channels/{channel.id}/recipients/{user.id} ---------------------------------- */
 
 /* Creates a group from a direct channel; the direct channel remains unchanged. */
-static enum err create_group_from_direct(struct call *call, const struct channel *c, snowflake id)
+static enum err create_group_from_direct_channel(struct call *call, const struct channel *c,
+                                                 snowflake id)
 {
     const struct recipient_draft *in = call->body;
     struct list others;
@@ -181,11 +182,11 @@ static enum err add_recipient(struct call *call)
         return ERR_MISSING_PERMISSIONS;
     if (user->id == call->caller->id || in->access_token.given == GIVEN)
         return ERR_INVALID_RECIPIENTS;
-    enum err e = require_friend(call, user->id);
+    enum err e = require_friend_of_caller(call, user->id);
     if (e)
         return e;
     if (c->type == CHANNEL_DM)
-        return create_group_from_direct(call, c, user->id);
+        return create_group_from_direct_channel(call, c, user->id);
     call_set_status(call, 204);
     return group_add_recipient(call, c, &entry, &is_new);
 }
@@ -258,7 +259,8 @@ static const struct route routes[] = {
     { 0 },
 };
 
-static enum err list_channel_members(struct tx *tx, snowflake channel_id, struct list *ret)
+static enum err list_recipients_or_thread_members(struct tx *tx, snowflake channel_id,
+                                                  struct list *ret)
 {
     enum err e = channel_list_other_recipients(tx, channel_id, 0, ret);
 
@@ -271,5 +273,5 @@ const struct domain private_channels_domain = {
     .doc = "Direct channels and groups.",
     .routes = routes,
     .world = &private_channels_world,
-    .read_private_members = list_channel_members,
+    .read_private_members = list_recipients_or_thread_members,
 };

@@ -94,7 +94,7 @@ static const char PINS_TIME_OF_ALL[] =
     "r.user_id = $1 and r.closed = 0 and r.channel_id >= $2 and r.channel_id <= $3 and "
     "m.channel_id = r.channel_id and m.pinned = 1 group by m.channel_id order by m.channel_id";
 
-static void pins_time_from_row(const struct rows *row, struct channel *c)
+static void last_pin_time_from_row(const struct rows *row, struct channel *c)
 {
     c->last_pin_timestamp = row_optional_int(row, 1);
 }
@@ -132,7 +132,7 @@ enum err user_channels_read_recipients(struct tx *tx, snowflake user_id, struct 
                                           add_recipient_from_row);
     return e ? e
              : merge_rows_into_channels(tx, SQL(PINS_TIME_OF_ALL), user_id, channels,
-                                        pins_time_from_row);
+                                        last_pin_time_from_row);
 }
 
 static const char ADD_RECIPIENT[] =

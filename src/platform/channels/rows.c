@@ -68,7 +68,7 @@ static const struct thread_metadata *thread_metadata_from_row(const struct rows 
 
 /* total_message_sent excludes the first message of a forum post; message_count also excludes
  * deleted messages. */
-static void read_message_counts(const struct rows *r, struct channel *c)
+static void thread_counts_from_row(const struct rows *r, struct channel *c)
 {
     c->messages_written = row_int(r, 23);
     c->has_starter_message = row_bool(r, 24);
@@ -78,7 +78,7 @@ static void read_message_counts(const struct rows *r, struct channel *c)
     c->member_count = opt_int_given(row_int(r, 34));
 }
 
-static bool tags_contain(const struct list *tags, snowflake id)
+static bool forum_tags_contain_id(const struct list *tags, snowflake id)
 {
     const struct forum_tag *t = tags->items;
 
@@ -90,7 +90,7 @@ static bool tags_contain(const struct list *tags, snowflake id)
 
 /* Ignores tags that the forum no longer has: when a tag is deleted, the threads with that tag,
  * possibly many, are not updated. */
-static void read_forum_tags(const struct rows *r, struct channel *c)
+static void forum_tags_from_row(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
 
@@ -101,7 +101,7 @@ static void read_forum_tags(const struct rows *r, struct channel *c)
 
         c->applied_tags.given = GIVEN;
         for (size_t i = 0; i < own.count; i++)
-            if (tags_contain(&all, ids[i]))
+            if (forum_tags_contain_id(&all, ids[i]))
                 id_list_add(arena, &c->applied_tags.value, ids[i]);
     }
     if (!channel_has_posts(c->type))
@@ -150,8 +150,8 @@ static void channel_from_row(const struct rows *r, void *ret)
         .default_thread_rate_limit_per_user = given_int_from_row(r, 27),
         .thread_metadata = thread_metadata_from_row(r, tx_arena(r->tx)),
     };
-    read_message_counts(r, c);
-    read_forum_tags(r, c);
+    thread_counts_from_row(r, c);
+    forum_tags_from_row(r, c);
     channel_omit_inapplicable_fields(c);
 }
 
@@ -312,8 +312,8 @@ static const char ARCHIVED_OF_PARENT[] =
     "select " CHANNEL_COLUMNS " from channels where parent_id = $1 and thread_archived <> 0 "
     "order by id limit $2";
 
-static enum err append_children(struct tx *tx, struct sql sql, snowflake parent_id,
-                                struct list *ret)
+static enum err append_child_channels(struct tx *tx, struct sql sql, snowflake parent_id,
+                                      struct list *ret)
 {
     return tx_read_list(tx, sql, BIND(v_id(parent_id), v_int(MOST_CHILDREN - (int)ret->count)),
                         sizeof(struct channel), channel_from_row, ret);
@@ -322,9 +322,9 @@ static enum err append_children(struct tx *tx, struct sql sql, snowflake parent_
 enum err channel_list_children(struct tx *tx, snowflake parent_id, struct list *ret)
 {
     *ret = (struct list){ 0 };
-    enum err e = append_children(tx, SQL(OPEN_OF_PARENT), parent_id, ret);
+    enum err e = append_child_channels(tx, SQL(OPEN_OF_PARENT), parent_id, ret);
     if (!e)
-        e = append_children(tx, SQL(ARCHIVED_OF_PARENT), parent_id, ret);
+        e = append_child_channels(tx, SQL(ARCHIVED_OF_PARENT), parent_id, ret);
     return e;
 }
 
@@ -355,7 +355,7 @@ enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret
 
 /* --- lists of threads, with the viewer's membership ---------------------------------- */
 
-static void read_viewer_membership(const struct rows *r, snowflake user_id, struct channel *c)
+static void viewer_membership_from_row(const struct rows *r, snowflake user_id, struct channel *c)
 {
     if (row_is_null(r, OWN_COLUMN))
         return;
@@ -404,7 +404,7 @@ enum err threads_list(struct tx *tx, const struct thread_list_query *page, struc
         struct channel *c = list_append(tx_arena(tx), ret, sizeof *c);
 
         channel_from_row(&rows, c);
-        read_viewer_membership(&rows, page->viewer, c);
+        viewer_membership_from_row(&rows, page->viewer, c);
     }
     return rows_end(&rows);
 }

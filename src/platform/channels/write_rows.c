@@ -49,12 +49,13 @@ enum err channel_overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_
     return e ? e : tx_exec(tx, COPY_OVERWRITES, BIND(v_id(from_id), v_id(to_id)), NULL);
 }
 
-static int64_t int_or_default(struct opt_int i, int64_t otherwise)
+static int64_t optional_int_or_default(struct opt_int i, int64_t otherwise)
 {
     return i.given == GIVEN ? i.value : otherwise;
 }
 
-static struct value bind_list(struct tx *tx, const struct type *type, const struct opt_list *list)
+static struct value bind_optional_list(struct tx *tx, const struct type *type,
+                                       const struct opt_list *list)
 {
     if (list->given != GIVEN || !list->value.count)
         return v_null();
@@ -77,7 +78,7 @@ static struct value bind_default_reaction(struct tx *tx, const struct channel *c
     return v_text(json_column_encode(tx_arena(tx), &type_default_reaction, reaction->value));
 }
 
-static int64_t is_invitable(const struct thread_metadata *t)
+static int64_t thread_is_invitable(const struct thread_metadata *t)
 {
     return t->invitable.given != GIVEN || t->invitable.value;
 }
@@ -101,22 +102,23 @@ enum err channel_insert(struct tx *tx, const struct channel *c)
         tx, ADD_CHANNEL,
         BIND(v_id(c->id), optional_id_value(c->guild_id), v_int(c->type),
              optional_text_value(c->name), optional_text_value(c->topic),
-             v_int(int_or_default(c->position, 0)), optional_id_value(c->parent_id),
+             v_int(optional_int_or_default(c->position, 0)), optional_id_value(c->parent_id),
              v_int(c->nsfw.given == GIVEN && c->nsfw.value),
-             v_int(int_or_default(c->rate_limit_per_user, 0)),
-             v_int(int_or_default(c->bitrate, CHANNEL_BITRATE)),
-             v_int(int_or_default(c->user_limit, 0)), optional_text_value(c->rtc_region),
-             v_int(int_or_default(c->video_quality_mode, 1)), optional_id_value(c->last_message_id),
-             v_int(c->flags), optional_id_value(c->owner_id), optional_id_value(c->application_id),
-             optional_text_value(c->icon), optional_int_value(c->default_auto_archive_duration),
-             v_int(t->archived), t->archive_timestamp ? v_int(t->archive_timestamp) : v_null(),
+             v_int(optional_int_or_default(c->rate_limit_per_user, 0)),
+             v_int(optional_int_or_default(c->bitrate, CHANNEL_BITRATE)),
+             v_int(optional_int_or_default(c->user_limit, 0)), optional_text_value(c->rtc_region),
+             v_int(optional_int_or_default(c->video_quality_mode, 1)),
+             optional_id_value(c->last_message_id), v_int(c->flags), optional_id_value(c->owner_id),
+             optional_id_value(c->application_id), optional_text_value(c->icon),
+             optional_int_value(c->default_auto_archive_duration), v_int(t->archived),
+             t->archive_timestamp ? v_int(t->archive_timestamp) : v_null(),
              v_int(t->auto_archive_duration), v_int(t->locked),
-             v_int(int_or_default(c->message_count, 0)), v_int(c->has_starter_message),
-             v_int(is_invitable(t)),
-             v_int(int_or_default(c->default_thread_rate_limit_per_user, 0)),
-             bind_list(tx, &type_forum_tags, &c->available_tags), bind_default_reaction(tx, c),
-             optional_int_value(c->default_sort_order),
-             v_int(int_or_default(c->default_forum_layout, 0)),
+             v_int(optional_int_or_default(c->message_count, 0)), v_int(c->has_starter_message),
+             v_int(thread_is_invitable(t)),
+             v_int(optional_int_or_default(c->default_thread_rate_limit_per_user, 0)),
+             bind_optional_list(tx, &type_forum_tags, &c->available_tags),
+             bind_default_reaction(tx, c), optional_int_value(c->default_sort_order),
+             v_int(optional_int_or_default(c->default_forum_layout, 0)),
              optional_text_value(c->default_tag_setting), bind_applied_tags(tx, &c->applied_tags)),
         NULL);
 
@@ -140,20 +142,21 @@ enum err channel_update(struct tx *tx, const struct channel *c)
     return tx_exec(
         tx, SAVE_CHANNEL,
         BIND(v_id(c->id), v_int(c->type), optional_text_value(c->name),
-             optional_text_value(c->topic), v_int(int_or_default(c->position, 0)),
+             optional_text_value(c->topic), v_int(optional_int_or_default(c->position, 0)),
              optional_id_value(c->parent_id), v_int(c->nsfw.given == GIVEN && c->nsfw.value),
-             v_int(int_or_default(c->rate_limit_per_user, 0)),
-             v_int(int_or_default(c->bitrate, CHANNEL_BITRATE)),
-             v_int(int_or_default(c->user_limit, 0)), optional_text_value(c->rtc_region),
-             v_int(int_or_default(c->video_quality_mode, 1)), optional_id_value(c->owner_id),
-             optional_text_value(c->icon), optional_int_value(c->default_auto_archive_duration),
-             v_int(t->archived), t->archive_timestamp ? v_int(t->archive_timestamp) : v_null(),
+             v_int(optional_int_or_default(c->rate_limit_per_user, 0)),
+             v_int(optional_int_or_default(c->bitrate, CHANNEL_BITRATE)),
+             v_int(optional_int_or_default(c->user_limit, 0)), optional_text_value(c->rtc_region),
+             v_int(optional_int_or_default(c->video_quality_mode, 1)),
+             optional_id_value(c->owner_id), optional_text_value(c->icon),
+             optional_int_value(c->default_auto_archive_duration), v_int(t->archived),
+             t->archive_timestamp ? v_int(t->archive_timestamp) : v_null(),
              v_int(t->auto_archive_duration), v_int(t->locked), v_int(c->flags),
-             v_int(is_invitable(t)),
-             v_int(int_or_default(c->default_thread_rate_limit_per_user, 0)),
-             bind_list(tx, &type_forum_tags, &c->available_tags), bind_default_reaction(tx, c),
-             optional_int_value(c->default_sort_order),
-             v_int(int_or_default(c->default_forum_layout, 0)),
+             v_int(thread_is_invitable(t)),
+             v_int(optional_int_or_default(c->default_thread_rate_limit_per_user, 0)),
+             bind_optional_list(tx, &type_forum_tags, &c->available_tags),
+             bind_default_reaction(tx, c), optional_int_value(c->default_sort_order),
+             v_int(optional_int_or_default(c->default_forum_layout, 0)),
              optional_text_value(c->default_tag_setting), bind_applied_tags(tx, &c->applied_tags)),
         NULL);
 }

@@ -69,25 +69,25 @@ enum {
     ROWS_PER_STATEMENT = 16
 }; /* number of rows of ADD_MANY, and of phone numbers of BY_PHONES */
 
-static int compare_digests(const void *a, const void *b)
+static int compare_contacts_by_digest(const void *a, const void *b)
 {
     return str_cmp(((const struct contact *)a)->digest, ((const struct contact *)b)->digest);
 }
 
-static bool is_same_name(struct opt_str a, struct opt_str b)
+static bool optional_names_are_equal(struct opt_str a, struct opt_str b)
 {
     return (a.given == GIVEN) == (b.given == GIVEN) && str_eq(a.value, b.value);
 }
 
-static void sort_and_deduplicate(struct list *contacts)
+static void sort_and_deduplicate_contacts(struct list *contacts)
 {
     struct contact *all = contacts->items;
     size_t retained = 0;
 
     if (contacts->count)
-        qsort(all, contacts->count, sizeof *all, compare_digests);
+        qsort(all, contacts->count, sizeof *all, compare_contacts_by_digest);
     for (size_t i = 0; i < contacts->count; i++)
-        if (!retained || compare_digests(&all[i], &all[retained - 1]) != 0)
+        if (!retained || compare_contacts_by_digest(&all[i], &all[retained - 1]) != 0)
             all[retained++] = all[i];
     contacts->count = retained;
 }
@@ -131,16 +131,16 @@ enum err contacts_replace(struct tx *tx, snowflake user_id, struct list *contact
     struct list known, fresh = { 0 };
     enum err e = read_contacts(tx, user_id, &known);
 
-    sort_and_deduplicate(contacts);
+    sort_and_deduplicate_contacts(contacts);
     bool *retained = arena_array(tx_arena(tx), bool, contacts->count + 1);
     for (size_t i = 0; !e && i < known.count; i++) {
         const struct contact *old = (const struct contact *)known.items + i;
-        const struct contact *c =
-            contacts->count ? bsearch(old, all, contacts->count, sizeof *all, compare_digests)
-                            : NULL;
+        const struct contact *c = contacts->count ? bsearch(old, all, contacts->count, sizeof *all,
+                                                            compare_contacts_by_digest)
+                                                  : NULL;
 
         if (c)
-            retained[c - all] = is_same_name(c->name, old->name);
+            retained[c - all] = optional_names_are_equal(c->name, old->name);
         else
             e = tx_exec(tx, DELETE_CONTACT, BIND(v_id(user_id), v_bytes(old->digest)), NULL);
     }
@@ -161,7 +161,8 @@ static const char BY_PHONES[] =
     "select id, phone from users where phone in ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, "
     "$12, $13, $14, $15, $16)";
 
-static enum err append_phone_owners(struct tx *tx, const struct value *numbers, struct list *ret)
+static enum err append_owners_of_phone_numbers(struct tx *tx, const struct value *numbers,
+                                               struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, BY_PHONES, numbers, ROWS_PER_STATEMENT, &rows);
@@ -185,7 +186,7 @@ enum err users_find_by_phone(struct tx *tx, const struct list *entries, struct l
 
         for (size_t k = 0; k < ROWS_PER_STATEMENT; k++)
             numbers[k] = i + k < entries->count ? v_text(all[i + k].friend_id) : v_null();
-        e = append_phone_owners(tx, numbers, ret);
+        e = append_owners_of_phone_numbers(tx, numbers, ret);
     }
     return e;
 }

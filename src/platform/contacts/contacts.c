@@ -51,8 +51,8 @@ static enum err suggestion_is_still_allowed(struct call *call, const struct addr
 }
 
 /* Deletes suggestions of the caller to users to whom the address book no longer allows them. */
-static enum err withdraw_suggestions(struct call *call, const struct address_book *mine,
-                                     struct str source)
+static enum err withdraw_suggestions_of_source(struct call *call, const struct address_book *mine,
+                                               struct str source)
 {
     snowflake me = call->caller->id;
     bool reverse = str_is(source, SOURCE_REVERSE);
@@ -75,9 +75,9 @@ static enum err withdraw_suggestions(struct call *call, const struct address_boo
 
 static enum err withdraw_all_suggestions(struct call *call, const struct address_book *mine)
 {
-    enum err e = withdraw_suggestions(call, mine, STR(SOURCE_CONTACTS));
+    enum err e = withdraw_suggestions_of_source(call, mine, STR(SOURCE_CONTACTS));
 
-    return e ? e : withdraw_suggestions(call, mine, STR(SOURCE_REVERSE));
+    return e ? e : withdraw_suggestions_of_source(call, mine, STR(SOURCE_REVERSE));
 }
 
 /* --- PUT /users/@me/connections/contacts/@me ------------------------------------------ */
@@ -244,8 +244,8 @@ static enum err suggest_contacts_of_caller(struct call *call, struct str my_dige
 }
 
 /* Suggests accounts whose address book contains the caller's number. */
-static enum err suggest_users_who_have_caller(struct call *call, struct str my_digest,
-                                              struct list *offers)
+static enum err suggest_users_with_caller_number(struct call *call, struct str my_digest,
+                                                 struct list *offers)
 {
     const struct contacts_body *in = call->body;
     struct list owners = { 0 };
@@ -286,7 +286,7 @@ static enum err write_address_book(struct call *call)
     return e ? e : withdraw_all_suggestions(call, &list);
 }
 
-static bool is_from_contacts(const struct friend_suggestion *s)
+static bool suggestion_is_from_contacts(const struct friend_suggestion *s)
 {
     for (size_t i = 0; i < s->reasons.count; i++)
         if (str_is(((const struct friend_suggestion_reason *)s->reasons.items)[i].platform,
@@ -297,7 +297,7 @@ static bool is_from_contacts(const struct friend_suggestion *s)
 
 /* Replies with the suggested users, and a token with which the client can send friend requests to
  * all. */
-static enum err reply_with_suggestions(struct call *call)
+static enum err reply_with_contact_suggestions(struct call *call)
 {
     struct contacts_reply out = { .bulk_add_token = { .given = GIVEN_NULL } };
     struct list all, ids = { 0 };
@@ -306,7 +306,7 @@ static enum err reply_with_suggestions(struct call *call)
     for (size_t i = 0; !e && i < all.count; i++) {
         const struct friend_suggestion *s = (const struct friend_suggestion *)all.items + i;
 
-        if (!is_from_contacts(s))
+        if (!suggestion_is_from_contacts(s))
             continue;
         *(struct friend_suggestion *)list_append(call->arena, &out.friend_suggestions, sizeof *s) =
             *s;
@@ -334,14 +334,15 @@ static enum err put_contacts(struct call *call)
     digest = phone_number_digest(api_options(call->api)->auth, call->arena, phone);
     e = suggest_contacts_of_caller(call, digest, &forward);
     if (!e)
-        e = suggest_users_who_have_caller(call, digest, &reverse);
+        e = suggest_users_with_caller_number(call, digest, &reverse);
     if (!e)
         e = suggestions_replace_of_source(call, me, STR(SOURCE_CONTACTS), &forward);
     if (!e)
         e = suggestions_replace_of_source(call, me, STR(SOURCE_REVERSE), &reverse);
     if (e)
         return e;
-    return in->background ? call_reply_object(call, &nothing) : reply_with_suggestions(call);
+    return in->background ? call_reply_object(call, &nothing)
+                          : reply_with_contact_suggestions(call);
 }
 
 static enum err get_contact_settings(struct call *call)

@@ -4,7 +4,7 @@
 #include "model/fields/ids.h"
 #include "platform/members/members.h"
 
-static bool emoji_allows_roles(const struct emoji *e, const struct list *roles)
+static bool emoji_allows_any_of_roles(const struct emoji *e, const struct list *roles)
 {
     for (size_t i = 0; i < roles->count; i++)
         if (id_list_contains(&e->roles, ((const snowflake *)roles->items)[i]))
@@ -22,7 +22,7 @@ static enum err check_emoji_use_as_member(struct tx *tx, const struct emoji_user
     enum err e = member_access_find(tx, emoji->guild_id, account->user_id, &there);
     if (e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_GUILD)
         return ERR_UNKNOWN_EMOJI;
-    return e || emoji_allows_roles(emoji, &there.member->roles) ? e : ERR_UNKNOWN_EMOJI;
+    return e || emoji_allows_any_of_roles(emoji, &there.member->roles) ? e : ERR_UNKNOWN_EMOJI;
 }
 
 enum err emoji_find_usable(struct tx *tx, const struct emoji_user *account, snowflake id,

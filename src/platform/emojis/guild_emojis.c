@@ -134,7 +134,7 @@ static enum err check_emoji_permission(struct call *call)
     return check_expression_permission(call, call->target.emoji->user_id);
 }
 
-static bool is_same_emoji(const struct emoji *a, const struct emoji *b)
+static bool emojis_have_equal_name_and_roles(const struct emoji *a, const struct emoji *b)
 {
     return str_eq(a->name, b->name) && emoji_roles_equal(&a->roles, &b->roles);
 }
@@ -150,7 +150,7 @@ static enum err modify_guild_emoji(struct call *call)
         now.name = in->name.value;
     if (in->roles.given != ABSENT)
         e = emoji_validate_roles(call, &in->roles.value, &now.roles);
-    if (e || is_same_emoji(before, &now))
+    if (e || emojis_have_equal_name_and_roles(before, &now))
         return e ? e : reply_with_emoji(call, &now);
     e = emoji_update(call->tx, &now);
     if (!e)

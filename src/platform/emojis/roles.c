@@ -4,7 +4,7 @@
 #include "model/fields/ids.h"
 #include "platform/guilds/guilds.h"
 
-static bool roles_contain(const struct list *roles, snowflake id)
+static bool role_list_contains_id(const struct list *roles, snowflake id)
 {
     const struct role *all = roles->items;
 
@@ -26,7 +26,7 @@ enum err emoji_validate_roles(struct call *call, const struct list *given, struc
     for (size_t i = 0; !e && i < given->count; i++) {
         struct json_path at = json_path_index(&all, i);
 
-        if (!roles_contain(&roles, ids[i]))
+        if (!role_list_contains_id(&roles, ids[i]))
             form_add_error(&call->form, &at, "EMOJI_UNKNOWN_ROLE", "The guild has no such role.");
         else if (ids[i] != guild_id && !id_list_contains(ret, ids[i]))
             id_list_add(call->arena, ret, ids[i]);
@@ -43,8 +43,8 @@ bool emoji_roles_equal(const struct list *a, const struct list *b)
     return equal;
 }
 
-static void copy_ids_without(struct arena *arena, const struct list *ids, snowflake id,
-                             struct list *ret)
+static void copy_role_ids_without(struct arena *arena, const struct list *ids, snowflake id,
+                                  struct list *ret)
 {
     *ret = (struct list){ 0 };
     for (size_t i = 0; i < ids->count; i++)
@@ -64,7 +64,7 @@ enum err emojis_remove_role(struct call *call, const struct role *role)
 
         if (!id_list_contains(&emoji->roles, role->id))
             continue;
-        copy_ids_without(call->arena, &emoji->roles, role->id, &left);
+        copy_role_ids_without(call->arena, &emoji->roles, role->id, &left);
         emoji->roles = left;
         e = emoji_update(call->tx, emoji);
         changed = true;

@@ -29,7 +29,8 @@ static void emoji_from_row(const struct rows *r, void *ret)
         e->roles = json_column_decode_list(tx_arena(r->tx), &type_ids, roles);
 }
 
-static enum err list_emojis(struct tx *tx, struct sql sql, snowflake owner, struct list *ret)
+static enum err list_emojis_with_sql(struct tx *tx, struct sql sql, snowflake owner,
+                                     struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, BIND(v_id(owner)), &rows);
@@ -46,13 +47,13 @@ static const char EMOJIS_OF_GUILD[] = OF_GUILDS "where guild_id = $1 order by id
 
 enum err guild_emojis(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return list_emojis(tx, SQL(EMOJIS_OF_GUILD), guild_id, ret);
+    return list_emojis_with_sql(tx, SQL(EMOJIS_OF_GUILD), guild_id, ret);
 }
 
 enum err application_emojis_list(struct tx *tx, snowflake application_id, struct list *ret)
 {
-    return list_emojis(tx, SQL(OF_APPLICATIONS "where application_id = $1 order by id"),
-                       application_id, ret);
+    return list_emojis_with_sql(tx, SQL(OF_APPLICATIONS "where application_id = $1 order by id"),
+                                application_id, ret);
 }
 
 static const char FIND_EMOJI[] =
@@ -107,8 +108,8 @@ enum err emoji_delete(struct call *call, const struct emoji *e)
 
 /* --- users who uploaded the emoji ---------------------------------------------------- */
 
-static const struct user *find_user_read_before(const struct emoji *all, size_t before,
-                                                snowflake id)
+static const struct user *find_uploader_in_earlier_emojis(const struct emoji *all, size_t before,
+                                                          snowflake id)
 {
     for (size_t i = before; i-- > 0;)
         if (all[i].user && all[i].user_id == id)
@@ -124,7 +125,8 @@ enum err emojis_read_uploaders(struct tx *tx, struct list *emojis)
     for (size_t i = 0; !e && i < emojis->count; i++) {
         struct user *user;
 
-        if (!all[i].user_id || (all[i].user = find_user_read_before(all, i, all[i].user_id)))
+        if (!all[i].user_id ||
+            (all[i].user = find_uploader_in_earlier_emojis(all, i, all[i].user_id)))
             continue;
         user = arena_alloc(tx_arena(tx), sizeof *user);
         e = user_find(tx, all[i].user_id, user);

@@ -100,7 +100,7 @@ static struct entitlement_page entitlement_page_of_query(struct opt_id before, s
     };
 }
 
-static void reverse_entitlements(struct list *page)
+static void reverse_entitlement_order(struct list *page)
 {
     struct entitlement *e = page->items;
 
@@ -168,7 +168,7 @@ enum err entitlements_list(struct tx *tx, snowflake application_id,
                               values, COUNT_OF(values), sizeof(struct entitlement),
                               entitlement_from_row, ret);
     if (page.back)
-        reverse_entitlements(ret);
+        reverse_entitlement_order(ret);
     return e;
 }
 
@@ -215,7 +215,7 @@ enum err subscription_entitlements_list(struct tx *tx, snowflake sku_id, snowfla
         BIND(v_id(page.after), v_id(page.before), v_id(user_id), v_int(q->limit), v_id(sku_id)),
         sizeof(struct entitlement), entitlement_from_row, ret);
     if (page.back)
-        reverse_entitlements(ret);
+        reverse_entitlement_order(ret);
     return e;
 }
 

@@ -39,7 +39,7 @@ struct export_step {
     bool restarts;
 };
 
-static enum err read_export_page(struct call *call, struct export_step *s)
+static enum err read_next_page_of_table(struct call *call, struct export_step *s)
 {
     const struct exported_table *part = &exported_table_list[s->part];
     struct buf text;
@@ -60,7 +60,7 @@ static enum err read_export_page(struct call *call, struct export_step *s)
     return e;
 }
 
-static enum err read_export_step(struct call *call)
+static enum err read_next_export_page(struct call *call)
 {
     struct export_step *s = call_passed_data(call, "export_step");
     struct data_export row;
@@ -71,7 +71,7 @@ static enum err read_export_step(struct call *call)
     s->files = (struct list){ 0 };
     if (e || !s->id || s->part >= exported_table_count())
         return e;
-    return read_export_page(call, s);
+    return read_next_page_of_table(call, s);
 }
 
 /* --- writing the file, on the thread pool -------------------------------------------- */
@@ -145,7 +145,7 @@ static int open_export_file(struct call *call, const struct export_step *s)
 }
 
 /* Returns the checksum of the last block before `length`; -1 if the file is shorter. */
-static int64_t checksum_last_block(int fd, int64_t length)
+static int64_t checksum_last_tar_block(int fd, int64_t length)
 {
     unsigned char block[TAR_BLOCK];
 
@@ -156,27 +156,27 @@ static int64_t checksum_last_block(int fd, int64_t length)
     return (int64_t)crc32(0, block, sizeof block);
 }
 
-static bool write_export_step(struct call *call, struct export_step *s, int fd)
+static bool append_page_to_export_file(struct call *call, struct export_step *s, int fd)
 {
-    s->restarts = checksum_last_block(fd, s->length) != s->last_block_checksum;
+    s->restarts = checksum_last_tar_block(fd, s->length) != s->last_block_checksum;
     if (s->restarts)
         return true;
     if (ftruncate(fd, s->length) != 0 || lseek(fd, 0, SEEK_END) < 0 ||
         !write_page_to_tar(call, s, fd))
         return false;
     s->length = lseek(fd, 0, SEEK_END);
-    s->last_block_checksum = checksum_last_block(fd, s->length);
+    s->last_block_checksum = checksum_last_tar_block(fd, s->length);
     return true;
 }
 
-static enum err run_export_step_on_pool(struct call *call)
+static enum err write_export_page_on_thread_pool(struct call *call)
 {
     struct export_step *s = call_passed_data(call, "export_step");
 
     if (!s->id)
         return OK;
     int fd = open_export_file(call, s);
-    s->failed = fd < 0 || !write_export_step(call, s, fd);
+    s->failed = fd < 0 || !append_page_to_export_file(call, s, fd);
     if (s->failed)
         log_warn("export: cannot write the export of account %llu to '%s'; will retry",
                  (unsigned long long)s->job.key, data_export_path(call, s->id));
@@ -201,7 +201,7 @@ static enum err mark_export_ready(struct call *call, const struct export_step *s
     return e ? e : job_finish(call, &s->job);
 }
 
-static struct str format_next_position(struct call *call, const struct export_step *s)
+static struct str format_next_export_position(struct call *call, const struct export_step *s)
 {
     if (s->restarts)
         return STR("0 0 0 0 0");
@@ -212,7 +212,7 @@ static struct str format_next_position(struct call *call, const struct export_st
                       s->part, s->last, s->page + 1, s->length, s->last_block_checksum);
 }
 
-static enum err record_export_step(struct call *call)
+static enum err save_export_progress(struct call *call)
 {
     const struct export_step *s = call_passed_data(call, "export_step");
     bool held;
@@ -223,13 +223,13 @@ static enum err record_export_step(struct call *call)
         return OK;
     if (!s->restarts && s->part >= exported_table_count())
         return mark_export_ready(call, s);
-    return job_renew_lease(call, &s->job, clock_us(), format_next_position(call, s), &held);
+    return job_renew_lease(call, &s->job, clock_us(), format_next_export_position(call, s), &held);
 }
 
-static enum err prepare_export_step(struct call *call)
+static enum err prepare_export_page_call(struct call *call)
 {
-    call->read = read_export_step;
-    call->compute = run_export_step_on_pool;
+    call->read = read_next_export_page;
+    call->compute = write_export_page_on_thread_pool;
     return OK;
 }
 
@@ -246,8 +246,8 @@ static void start_export_job(struct api *api, struct loop *loop, const struct jo
     internal_call_start(api, loop,
                         &(struct internal_call){ .name = "export",
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .decode = prepare_export_step,
-                                                 .run = record_export_step,
+                                                 .decode = prepare_export_page_call,
+                                                 .run = save_export_progress,
                                                  .type = "export_step",
                                                  .data = &s,
                                                  .size = sizeof s });

@@ -27,7 +27,7 @@ enum err data_export_find(struct call *call, snowflake user_id, struct data_expo
 
 static const char FILE_BYTES[] = "select bytes from file_owners where owner_id = $1";
 
-static enum err read_stored_bytes(struct call *call, snowflake user_id, int64_t *ret)
+static enum err read_stored_file_bytes_of_user(struct call *call, snowflake user_id, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -51,7 +51,7 @@ enum err data_export_find_or_create(struct call *call, snowflake user_id, struct
     if (e || ret->id)
         return e;
     ret->id = snowflake_new();
-    e = read_stored_bytes(call, user_id, &bytes);
+    e = read_stored_file_bytes_of_user(call, user_id, &bytes);
     if (!e)
         e = tx_exec(call->tx, ADD_EXPORT, BIND(v_id(user_id), v_id(ret->id), v_int(bytes)), NULL);
     if (!e)
@@ -133,7 +133,7 @@ static enum err create_export(struct call *call)
 
     if (e || row.id)
         return e ? e : reply_with_export(call, &row);
-    e = read_stored_bytes(call, call->caller->id, &bytes);
+    e = read_stored_file_bytes_of_user(call, call->caller->id, &bytes);
     if (!e && quota && 2 * bytes > quota)
         return ERR_EXPORT_QUOTA;
     if (!e)

@@ -91,16 +91,16 @@ static enum err finish_without_write(struct call *call)
     return OK;
 }
 
-static void start_cleanup_step(struct stale_export_files *x);
+static void start_next_cleanup_batch(struct stale_export_files *x);
 
 /* A failed cleanup is retried on the next day. */
-static void on_cleanup_step_done(struct call *call, enum err e, void *arg)
+static void on_cleanup_batch_done(struct call *call, enum err e, void *arg)
 {
     struct stale_export_files *x = arg;
 
     (void)call;
     if (!e && !x->ended && !api_is_draining(x->api)) {
-        start_cleanup_step(x);
+        start_next_cleanup_batch(x);
         return;
     }
     if (x->folder)
@@ -108,7 +108,7 @@ static void on_cleanup_step_done(struct call *call, enum err e, void *arg)
     mem_free(x);
 }
 
-static void start_cleanup_step(struct stale_export_files *x)
+static void start_next_cleanup_batch(struct stale_export_files *x)
 {
     internal_call_start(x->api, x->loop,
                         &(struct internal_call){ .name = "export-leftovers",
@@ -116,7 +116,7 @@ static void start_cleanup_step(struct stale_export_files *x)
                                                  .decode = list_export_files,
                                                  .long_input = true,
                                                  .run = finish_without_write,
-                                                 .done = on_cleanup_step_done,
+                                                 .done = on_cleanup_batch_done,
                                                  .type = "stale_export_files",
                                                  .data = x,
                                                  .arg = x });
@@ -128,5 +128,5 @@ void exports_delete_stale_files(struct api *api, struct loop *loop)
 
     x->api = api;
     x->loop = loop;
-    start_cleanup_step(x);
+    start_next_cleanup_batch(x);
 }

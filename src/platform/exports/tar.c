@@ -17,7 +17,7 @@ enum {
     AT_MAGIC = 257,
 };
 
-static void write_octal(unsigned char *at, int digits, int64_t value)
+static void write_octal_number(unsigned char *at, int digits, int64_t value)
 {
     for (int i = digits - 1; i >= 0; i--, value >>= 3)
         at[i] = (unsigned char)('0' + (value & 7));
@@ -31,11 +31,11 @@ bool tar_write_header(unsigned char out[TAR_BLOCK], const char *name, int64_t si
         return false;
     memset(out, 0, TAR_BLOCK);
     memcpy(out + AT_NAME, name, strlen(name));
-    write_octal(out + AT_MODE, 7, 0600);
-    write_octal(out + AT_UID, 7, 0);
-    write_octal(out + AT_GID, 7, 0);
-    write_octal(out + AT_SIZE, 11, size);
-    write_octal(out + AT_TIME, 11, time_s);
+    write_octal_number(out + AT_MODE, 7, 0600);
+    write_octal_number(out + AT_UID, 7, 0);
+    write_octal_number(out + AT_GID, 7, 0);
+    write_octal_number(out + AT_SIZE, 11, size);
+    write_octal_number(out + AT_TIME, 11, time_s);
     memset(out + AT_SUM, ' ', 8); /* The checksum is computed with spaces in its own field. */
     out[AT_TYPE] = '0';
     memcpy(out + AT_MAGIC,
@@ -44,7 +44,7 @@ bool tar_write_header(unsigned char out[TAR_BLOCK], const char *name, int64_t si
            8);
     for (int i = 0; i < TAR_BLOCK; i++)
         sum += out[i];
-    write_octal(out + AT_SUM, 6, sum);
+    write_octal_number(out + AT_SUM, 6, sum);
     out[AT_SUM + 6] = 0;
     return true;
 }

@@ -50,19 +50,19 @@ static enum err put_guild_settings(struct tx *tx, snowflake user_id, const struc
                    NULL);
 }
 
-static void apply_bool(bool *to, const struct opt_bool *from)
+static void apply_optional_bool(bool *to, const struct opt_bool *from)
 {
     if (from->given == GIVEN)
         *to = from->value;
 }
 
-static void apply_int(int64_t *to, const struct opt_int *from)
+static void apply_optional_int(int64_t *to, const struct opt_int *from)
 {
     if (from->given == GIVEN)
         *to = from->value;
 }
 
-static void apply_mute(struct opt_object *to, const struct opt_object *from)
+static void apply_mute_config(struct opt_object *to, const struct opt_object *from)
 {
     if (from->given != ABSENT)
         *to = *from;
@@ -70,20 +70,21 @@ static void apply_mute(struct opt_object *to, const struct opt_object *from)
 
 static void apply_settings_patch(struct guild_settings *s, const struct guild_settings_patch *in)
 {
-    apply_int(&s->message_notifications, &in->message_notifications);
-    apply_int(&s->notify_highlights, &in->notify_highlights);
-    apply_int(&s->flags, &in->flags);
-    apply_bool(&s->muted, &in->muted);
-    apply_bool(&s->suppress_everyone, &in->suppress_everyone);
-    apply_bool(&s->suppress_roles, &in->suppress_roles);
-    apply_bool(&s->hide_muted_channels, &in->hide_muted_channels);
-    apply_bool(&s->mute_scheduled_events, &in->mute_scheduled_events);
-    apply_bool(&s->mobile_push, &in->mobile_push);
-    apply_mute(&s->mute_config, &in->mute_config);
+    apply_optional_int(&s->message_notifications, &in->message_notifications);
+    apply_optional_int(&s->notify_highlights, &in->notify_highlights);
+    apply_optional_int(&s->flags, &in->flags);
+    apply_optional_bool(&s->muted, &in->muted);
+    apply_optional_bool(&s->suppress_everyone, &in->suppress_everyone);
+    apply_optional_bool(&s->suppress_roles, &in->suppress_roles);
+    apply_optional_bool(&s->hide_muted_channels, &in->hide_muted_channels);
+    apply_optional_bool(&s->mute_scheduled_events, &in->mute_scheduled_events);
+    apply_optional_bool(&s->mobile_push, &in->mobile_push);
+    apply_mute_config(&s->mute_config, &in->mute_config);
 }
 
-static struct channel_override *find_or_add_override(struct arena *a, struct guild_settings *s,
-                                                     snowflake channel_id)
+static struct channel_override *find_or_add_channel_override(struct arena *a,
+                                                             struct guild_settings *s,
+                                                             snowflake channel_id)
 {
     struct channel_override *o = s->channel_overrides.items;
 
@@ -97,13 +98,13 @@ static struct channel_override *find_or_add_override(struct arena *a, struct gui
     return o;
 }
 
-static void apply_override_patch(struct channel_override *o,
-                                 const struct channel_override_patch *in)
+static void apply_channel_override_patch(struct channel_override *o,
+                                         const struct channel_override_patch *in)
 {
-    apply_bool(&o->collapsed, &in->collapsed);
-    apply_bool(&o->muted, &in->muted);
-    apply_int(&o->message_notifications, &in->message_notifications);
-    apply_mute(&o->mute_config, &in->mute_config);
+    apply_optional_bool(&o->collapsed, &in->collapsed);
+    apply_optional_bool(&o->muted, &in->muted);
+    apply_optional_int(&o->message_notifications, &in->message_notifications);
+    apply_mute_config(&o->mute_config, &in->mute_config);
     if (in->flags.given == GIVEN)
         o->flags = in->flags;
 }
@@ -112,8 +113,8 @@ static const char OF_GUILD[] = "select id from channels where id = $1 and guild_
 static const char OF_PERSON[] =
     "select channel_id from recipients where channel_id = $1 and user_id = $2";
 
-static enum err channel_belongs_to_settings(struct call *call, const struct guild_settings *s,
-                                            snowflake id, bool *ret)
+static enum err channel_is_in_scope_of_settings(struct call *call, const struct guild_settings *s,
+                                                snowflake id, bool *ret)
 {
     bool guild = s->guild_id.given == GIVEN;
     snowflake of = guild ? s->guild_id.value : call->caller->id;
@@ -123,8 +124,8 @@ static enum err channel_belongs_to_settings(struct call *call, const struct guil
 }
 
 /* Channels of other guilds are skipped, because clients may send outdated ids. */
-static enum err apply_override_patches(struct call *call, struct guild_settings *s,
-                                       const struct list *overrides)
+static enum err apply_channel_override_patches(struct call *call, struct guild_settings *s,
+                                               const struct list *overrides)
 {
     const struct channel_override_item *in = overrides->items;
     enum err e = OK;
@@ -135,9 +136,10 @@ static enum err apply_override_patches(struct call *call, struct guild_settings 
 
         if (!str_to_u64(in[i].key, &id) || id > INT64_MAX)
             continue;
-        e = channel_belongs_to_settings(call, s, id, &found);
+        e = channel_is_in_scope_of_settings(call, s, id, &found);
         if (!e && found)
-            apply_override_patch(find_or_add_override(call->arena, s, id), &in[i].change);
+            apply_channel_override_patch(find_or_add_channel_override(call->arena, s, id),
+                                         &in[i].change);
     }
     return e;
 }
@@ -146,8 +148,8 @@ static enum err apply_override_patches(struct call *call, struct guild_settings 
  * of them are read, written and emitted in one transaction. */
 enum { MAX_OVERRIDES_PER_REQUEST = 4000 };
 
-static enum err check_override_count(struct call *call, const struct json_path *at, size_t count,
-                                     long long most)
+static enum err check_channel_override_count(struct call *call, const struct json_path *at,
+                                             size_t count, long long most)
 {
     if (count <= (size_t)most)
         return OK;
@@ -163,7 +165,7 @@ static bool override_differs_from_default(const struct channel_override *o)
 
 /* Removes overrides that equal the defaults or whose channel was deleted, when the maximum number
  * is reached. The number of threads and direct channels, which may have overrides, is unlimited. */
-static enum err drop_useless_overrides(struct call *call, struct guild_settings *s)
+static enum err drop_default_and_stale_overrides(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;
     size_t retained = 0;
@@ -175,7 +177,7 @@ static enum err drop_useless_overrides(struct call *call, struct guild_settings 
         bool found = false;
 
         if (override_differs_from_default(&o[i]))
-            e = channel_belongs_to_settings(call, s, o[i].channel_id, &found);
+            e = channel_is_in_scope_of_settings(call, s, o[i].channel_id, &found);
         if (found)
             o[retained++] = o[i];
     }
@@ -195,16 +197,16 @@ static enum err change_guild_settings(struct call *call, const struct json_path 
 
     *overrides += ret->channel_overrides.count + in->channel_overrides.value.count;
     if (!e)
-        e = check_override_count(call, &list, *overrides, MAX_OVERRIDES_PER_REQUEST);
+        e = check_channel_override_count(call, &list, *overrides, MAX_OVERRIDES_PER_REQUEST);
     if (e)
         return e;
     apply_settings_patch(ret, in);
-    e = apply_override_patches(call, ret, &in->channel_overrides.value);
+    e = apply_channel_override_patches(call, ret, &in->channel_overrides.value);
     if (!e)
-        e = drop_useless_overrides(call, ret);
+        e = drop_default_and_stale_overrides(call, ret);
     if (!e)
-        e = check_override_count(call, &list, ret->channel_overrides.count,
-                                 MAX_OVERRIDES_PER_GUILD);
+        e = check_channel_override_count(call, &list, ret->channel_overrides.count,
+                                         MAX_OVERRIDES_PER_GUILD);
     ret->version++;
     if (!e)
         e = put_guild_settings(call->tx, me, ret);
@@ -294,8 +296,8 @@ static enum err modify_notification_settings(struct call *call)
 static const char SETTINGS_OF[] = "select settings, version from user_guild_settings "
                                   "where user_id = $1 order by guild_id";
 
-static enum err write_settings_entries_json(struct tx *tx, snowflake user_id,
-                                            struct json_writer *out, int64_t *ret_version)
+static enum err write_guild_settings_entries_json(struct tx *tx, snowflake user_id,
+                                                  struct json_writer *out, int64_t *ret_version)
 {
     struct rows rows;
     enum err e = tx_query(tx, SETTINGS_OF, BIND(v_id(user_id)), &rows);
@@ -342,7 +344,7 @@ enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entri
         json_begin_object(out);
         json_write_name(out, "entries");
     }
-    enum err e = write_settings_entries_json(tx, user_id, out, &version);
+    enum err e = write_guild_settings_entries_json(tx, user_id, out, &version);
     if (entries) {
         json_write_name(out, "partial");
         json_write_bool(out, false);

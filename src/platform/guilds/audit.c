@@ -81,7 +81,7 @@ const struct schema audit_entry_schema = {
 };
 
 /* Percent-decodes the reason header once; copies an invalid escape sequence unchanged. */
-static struct str decode_reason(struct arena *arena, struct str s)
+static struct str decode_audit_reason(struct arena *arena, struct str s)
 {
     char *out = arena_alloc(arena, s.n);
     size_t n = 0;
@@ -97,7 +97,7 @@ static struct str decode_reason(struct arena *arena, struct str s)
     return str_slice(out, n);
 }
 
-static bool is_valid_text(struct str s)
+static bool is_valid_reason_text(struct str s)
 {
     return utf8_is_valid(s) && !memchr(s.p, 0, s.n);
 }
@@ -125,10 +125,10 @@ enum err audit_parse_reason(struct call *call, struct opt_str *ret)
         header = reason_from_query(call->exchange->request->query);
     if (!header.n)
         return OK;
-    text = decode_reason(call->arena, header);
-    if (!is_valid_text(text))
+    text = decode_audit_reason(call->arena, header);
+    if (!is_valid_reason_text(text))
         text = header; /* The decoded header is not UTF-8, so it was not percent-encoded. */
-    if (!is_valid_text(text))
+    if (!is_valid_reason_text(text))
         return call_add_field_error(call, "reason", "STRING_TYPE_CONVERT",
                                     "The reason is not UTF-8 text.");
     if (utf8_length(text) > LONGEST_REASON)
@@ -147,7 +147,7 @@ static const char DROP_OLD_ENTRIES[] =
     "delete from audit_log where id in (select id from audit_log where guild_id = $1 and id < $2 "
     "order by id limit 2)";
 
-static enum err delete_expired_entries(struct tx *tx, snowflake guild_id)
+static enum err delete_expired_audit_entries(struct tx *tx, snowflake guild_id)
 {
     snowflake oldest = snowflake_from_ms(clock_ms() - RETENTION_DAYS * INT64_C(86400000));
 
@@ -169,7 +169,7 @@ static enum err insert_audit_entry(struct tx *tx, const struct audit_entry *entr
                             : v_null(),
              v_text(json_column_encode(arena, &type_audit_changes, &entry->changes))),
         NULL);
-    return e ? e : delete_expired_entries(tx, entry->guild_id);
+    return e ? e : delete_expired_audit_entries(tx, entry->guild_id);
 }
 
 void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,

@@ -113,7 +113,7 @@ static enum err find_audit_entries(struct call *call, struct list *ret)
 }
 
 /* Adds an account to the list unless it is in it already. Ignores ids that are not accounts. */
-static enum err add_user_once(struct call *call, struct list *users, struct opt_id id)
+static enum err add_referenced_user_once(struct call *call, struct list *users, struct opt_id id)
 {
     const struct user *all = users->items;
     struct user user;
@@ -129,7 +129,7 @@ static enum err add_user_once(struct call *call, struct list *users, struct opt_
     return e == ERR_UNKNOWN_USER ? OK : e;
 }
 
-static bool targets_an_account(int64_t action)
+static bool action_targets_account(int64_t action)
 {
     return (action >= AUDIT_MEMBER_KICK && action <= AUDIT_BOT_ADD) ||
            action == AUDIT_MESSAGE_DELETE || action == AUDIT_MESSAGE_PIN ||
@@ -140,7 +140,7 @@ static bool targets_an_account(int64_t action)
 static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
 
 /* Adds the JSON of a command to the list unless it is in it already. Ignores ids of no command. */
-static enum err add_command_once(struct tx *tx, snowflake id, struct list *texts)
+static enum err add_command_json_once(struct tx *tx, snowflake id, struct list *texts)
 {
     struct rows row;
     bool found;
@@ -197,11 +197,12 @@ enum err get_guild_audit_log(struct call *call)
     const struct audit_entry *entries = log.audit_log_entries.items;
 
     for (size_t i = 0; !e && i < log.audit_log_entries.count; i++) {
-        e = add_user_once(call, &log.users, entries[i].user_id);
-        if (!e && targets_an_account(entries[i].action_type))
-            e = add_user_once(call, &log.users, entries[i].target_id);
+        e = add_referenced_user_once(call, &log.users, entries[i].user_id);
+        if (!e && action_targets_account(entries[i].action_type))
+            e = add_referenced_user_once(call, &log.users, entries[i].target_id);
         if (!e && entries[i].action_type == AUDIT_COMMAND_PERMISSIONS)
-            e = add_command_once(call->tx, entries[i].target_id.value, &log.application_commands);
+            e = add_command_json_once(call->tx, entries[i].target_id.value,
+                                      &log.application_commands);
     }
     if (!e)
         e = add_referenced_objects(call, &log);

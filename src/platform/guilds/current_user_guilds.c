@@ -76,7 +76,7 @@ static enum err find_guilds_of_caller(struct call *call, struct list *ret)
 }
 
 /* Reverses a page that was read from its end, so that the oldest guild comes first. */
-static void sort_oldest_first(struct list *list)
+static void sort_guilds_oldest_first(struct list *list)
 {
     struct user_guild_entry *e = list->items;
 
@@ -92,7 +92,7 @@ static void sort_oldest_first(struct list *list)
 
 /* Adds the permissions of the caller's roles. The guilds and the rows of roles are both ordered by
  * guild id. */
-static enum err add_role_permissions(struct call *call, struct list *list)
+static enum err add_role_permissions_to_guilds(struct call *call, struct list *list)
 {
     struct user_guild_entry *e = list->items, *end = e + list->count;
     struct rows rows;
@@ -120,8 +120,8 @@ enum err list_current_user_guilds(struct call *call)
 
     if (e)
         return e;
-    sort_oldest_first(&entries);
-    e = add_role_permissions(call, &entries);
+    sort_guilds_oldest_first(&entries);
+    e = add_role_permissions_to_guilds(call, &entries);
     if (e)
         return e;
     const struct user_guild_entry *all = entries.items;

@@ -16,7 +16,7 @@ enum err role_mark_and_delete(struct call *call, snowflake id)
     return e ? e : deletion_run_step(call, &role_deletion_job, WITH_ROLE, id);
 }
 
-static enum err run_role_deletion(struct call *call, const struct job *job)
+static enum err run_role_deletion_job(struct call *call, const struct job *job)
 {
     bool found;
     enum err e = tx_exists(call->tx, "select 1 from roles where id = $1 and position < 0",
@@ -28,7 +28,7 @@ static enum err run_role_deletion(struct call *call, const struct job *job)
 const struct job_kind role_deletion_job = {
     .name = "role-leftovers",
     .doc = "Removes a deleted role from its members.",
-    .run = run_role_deletion,
+    .run = run_role_deletion_job,
 };
 
 /* --- deletion of guilds -------------------------------------------------------------- */
@@ -44,7 +44,7 @@ enum err guild_mark_and_delete(struct call *call, snowflake id)
     return e ? e : deletion_run_step(call, &guild_deletion_job, WITH_GUILD, id);
 }
 
-static enum err run_guild_deletion(struct call *call, const struct job *job)
+static enum err run_guild_deletion_job(struct call *call, const struct job *job)
 {
     bool found;
     enum err e = tx_exists(call->tx, "select 1 from guilds where id = $1 and removed = 1",
@@ -56,7 +56,7 @@ static enum err run_guild_deletion(struct call *call, const struct job *job)
 const struct job_kind guild_deletion_job = {
     .name = "guild-leftovers",
     .doc = "Deletes the remaining rows of a deleted guild.",
-    .run = run_guild_deletion,
+    .run = run_guild_deletion_job,
 };
 
 /* --- deletion rules --------------------------------------------------------------------- */

@@ -45,7 +45,8 @@ struct orphans_cursor {
 };
 
 /* *ret is the id of the next owner (message or reaction), or 0 if there is none. */
-static enum err find_next_owner(struct tx *tx, const struct orphans_cursor *at, snowflake *ret)
+static enum err find_next_owner_of_rows(struct tx *tx, const struct orphans_cursor *at,
+                                        snowflake *ret)
 {
     struct rows row;
     bool found;
@@ -58,7 +59,8 @@ static enum err find_next_owner(struct tx *tx, const struct orphans_cursor *at, 
 
 /* Deletes the rows of an owner that does not exist. If this step may not delete all of them, the
  * next step continues with the same owner. */
-static enum err delete_orphans_of_owner(struct tx *tx, struct orphans_cursor *at, snowflake id)
+static enum err delete_orphaned_rows_of_owner(struct tx *tx, struct orphans_cursor *at,
+                                              snowflake id)
 {
     bool found;
     int64_t gone = 0, most = at->room;
@@ -72,15 +74,15 @@ static enum err delete_orphans_of_owner(struct tx *tx, struct orphans_cursor *at
     return e;
 }
 
-static enum err run_orphans_step(struct tx *tx, struct orphans_cursor *at)
+static enum err delete_orphaned_row_batch(struct tx *tx, struct orphans_cursor *at)
 {
     snowflake id;
     enum err e = OK;
 
     while (!e && at->table < COUNT_OF(tables) && at->room > 0) {
-        e = find_next_owner(tx, at, &id);
+        e = find_next_owner_of_rows(tx, at, &id);
         if (!e && id)
-            e = delete_orphans_of_owner(tx, at, id);
+            e = delete_orphaned_rows_of_owner(tx, at, id);
         else if (!e)
             *at = (struct orphans_cursor){ at->table + 1, 0, at->room - 1 };
     }
@@ -101,10 +103,10 @@ static struct orphans_cursor parse_orphans_cursor(struct call *call, struct str 
     return at;
 }
 
-static enum err run_message_orphans(struct call *call, const struct job *job)
+static enum err run_message_orphans_job(struct call *call, const struct job *job)
 {
     struct orphans_cursor at = parse_orphans_cursor(call, job->data);
-    enum err e = run_orphans_step(call->tx, &at);
+    enum err e = delete_orphaned_row_batch(call->tx, &at);
     snowflake ids[] = { at.table, at.after };
     struct list data = { .items = ids, .count = COUNT_OF(ids) };
 
@@ -117,5 +119,5 @@ static enum err run_message_orphans(struct call *call, const struct job *job)
 const struct job_kind message_orphans_job = {
     .name = "message-orphans",
     .doc = "Deletes polls, votes and reactions of messages that an earlier version deleted.",
-    .run = run_message_orphans,
+    .run = run_message_orphans_job,
 };

@@ -115,7 +115,7 @@ static enum err check_channel_of_guild(struct tx *tx, const struct guild *g, sno
 }
 
 /* Adds a form error for every invalid channel, not only for the first. */
-static enum err apply_named_channels(struct call *call, struct guild *g)
+static enum err apply_channel_id_fields(struct call *call, struct guild *g)
 {
     for (size_t i = 0; i < COUNT_OF(named_channels); i++) {
         const struct opt_id *in = INPUT_AT(struct opt_id, call->body, named_channels[i].in);
@@ -189,7 +189,7 @@ static void apply_optional_int(int64_t *field, struct opt_int in, int64_t otherw
 }
 
 /* An absent field remains unchanged; null sets the default of a new guild. */
-static void apply_plain_fields(struct call *call, struct guild *g)
+static void apply_simple_guild_fields(struct call *call, struct guild *g)
 {
     const struct guild_patch *in = call->body;
 
@@ -232,10 +232,10 @@ enum err modify_guild(struct call *call)
 
     if (in->owner_id.given == GIVEN && !call->target.member_access->input.owner)
         return call_owner_error(call);
-    e = apply_named_channels(call, &g);
+    e = apply_channel_id_fields(call, &g);
     if (e)
         return e;
-    apply_plain_fields(call, &g);
+    apply_simple_guild_fields(call, &g);
     e = apply_guild_pictures(call, &g);
     if (!e)
         e = apply_new_owner(call, &g);

@@ -33,8 +33,8 @@ static const struct role *find_role_in_order(const struct role_order *o, snowfla
 }
 
 /* Every id in the body must be that of a role, and not of @everyone, which cannot be moved. */
-static enum err check_role_positions(const struct role_order *o, const struct list *positions,
-                                     snowflake guild_id)
+static enum err check_ids_of_role_positions(const struct role_order *o,
+                                            const struct list *positions, snowflake guild_id)
 {
     const struct role_position *p = positions->items;
 
@@ -53,7 +53,7 @@ struct requested_role_move {
     size_t rank; /* index in the previous order, which decides between equal positions */
 };
 
-static int compare_moves(const void *a, const void *b)
+static int compare_role_moves(const void *a, const void *b)
 {
     const struct requested_role_move *x = a, *y = b;
 
@@ -77,7 +77,7 @@ static struct requested_role_move *collect_role_moves(struct arena *arena,
         if (p)
             moves[n++] = (struct requested_role_move){ &o->roles[i], p->position.value, i };
     }
-    qsort(moves, n, sizeof *moves, compare_moves);
+    qsort(moves, n, sizeof *moves, compare_role_moves);
     *ret_count = n;
     return moves;
 }
@@ -156,7 +156,7 @@ enum err move_roles(struct call *call)
     if (e)
         return e;
     exclude_everyone_role(&roles, guild_id, &order);
-    e = check_role_positions(&order, positions, guild_id);
+    e = check_ids_of_role_positions(&order, positions, guild_id);
     if (e)
         return e;
     compute_role_order(call->arena, &order, positions);

@@ -128,7 +128,7 @@ static enum err prepare_modify_role(struct call *call)
     return prepare_role_icon(call, call_path_id(call, "role.id"));
 }
 
-static bool changes_more_than_permissions(const struct role_edit *in)
+static bool edit_changes_more_than_permissions(const struct role_edit *in)
 {
     return in->name.given || in->color.given || in->colors.given || in->hoist.given ||
            in->mentionable.given || in->icon.given || in->unicode_emoji.given;
@@ -149,7 +149,7 @@ static enum err modify_role(struct call *call)
     e = picture_delete_old(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
     if (!e)
         e = check_granted_permissions(call, role.permissions & ~call->target.role->permissions);
-    if (!e && is_everyone_role(&role) && changes_more_than_permissions(in))
+    if (!e && is_everyone_role(&role) && edit_changes_more_than_permissions(in))
         e = ERR_INVALID_ROLE;
     if (!e)
         e = role_update(call->tx, &role);

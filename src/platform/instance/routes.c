@@ -39,7 +39,7 @@ static enum err reply_to_any_origin(struct call *call, const void *value)
     return call_reply_object(call, value);
 }
 
-static struct str url_with_base(struct call *call, const char *path)
+static struct str prepend_base_url(struct call *call, const char *path)
 {
     return STR_CONCAT(call->arena, api_base_url(call, "http"), str_of(path));
 }
@@ -49,14 +49,14 @@ static struct str url_with_base(struct call *call, const char *path)
 /* The URL in the reply has no trailing slash, because clients append a path. */
 static enum err get_instance_address(struct call *call)
 {
-    return reply_to_any_origin(call, &(struct instance_address){ url_with_base(call, "/api") });
+    return reply_to_any_origin(call, &(struct instance_address){ prepend_base_url(call, "/api") });
 }
 
 /* The URL in the reply has no /api/v9, because clients of this route append it. */
 static enum err get_instance_client(struct call *call)
 {
     struct instance_api api = {
-        .base_url = url_with_base(call, ""),
+        .base_url = prepend_base_url(call, ""),
         .versions = STR("{\"default\":\"9\",\"active\":[\"9\",\"10\"]}"),
     };
     struct instance_gateway gateway = {
@@ -64,7 +64,7 @@ static enum err get_instance_client(struct call *call)
         .encoding = STR("[\"json\",\"etf\"]"),
         .compression = STR("[\"zlib-stream\",\"zstd-stream\",null]"),
     };
-    struct instance_cdn cdn = { .base_url = url_with_base(call, "") };
+    struct instance_cdn cdn = { .base_url = prepend_base_url(call, "") };
 
     return reply_to_any_origin(call, &(struct instance_client){ &api, &gateway, &cdn });
 }
@@ -72,10 +72,10 @@ static enum err get_instance_client(struct call *call)
 static enum err get_instance_domains(struct call *call)
 {
     return reply_to_any_origin(call, &(struct instance_domains){
-                                         .cdn = url_with_base(call, ""),
+                                         .cdn = prepend_base_url(call, ""),
                                          .gateway = api_base_url(call, "ws"),
-                                         .api = url_with_base(call, "/api"),
-                                         .api_endpoint = url_with_base(call, "/api/v9"),
+                                         .api = prepend_base_url(call, "/api"),
+                                         .api_endpoint = prepend_base_url(call, "/api/v9"),
                                          .default_api_version = STR("9"),
                                      });
 }

@@ -17,7 +17,8 @@ static struct str quote_json_text(struct call *call, struct str text)
 
 /* Any reader of the audit log could use a code in it, so the code of an invite that grants roles is
  * null there until the invite is deleted. */
-static struct str audited_code(struct call *call, enum audit_action action, const struct invite *i)
+static struct str format_audited_invite_code(struct call *call, enum audit_action action,
+                                             const struct invite *i)
 {
     bool credential = action == AUDIT_INVITE_CREATE && i->role_ids.count;
 
@@ -31,7 +32,7 @@ enum err audit_record_invite(struct call *call, enum audit_action action, const 
         const char *key;
         struct str value;
     } facts[MOST_CHANGES] = {
-        { "code", audited_code(call, action, i) },
+        { "code", format_audited_invite_code(call, action, i) },
         { "channel_id", quote_json_text(call, format_number(call, (int64_t)i->channel_id.value)) },
         { "inviter_id", quote_json_text(call, format_number(call, (int64_t)i->inviter_id)) },
         { "uses", format_number(call, i->uses) },

@@ -102,7 +102,7 @@ static enum err read_invite_application(struct tx *tx, snowflake id,
 }
 
 /* Skips deleted roles and managed roles, which cannot be assigned. */
-static enum err read_named_roles(struct tx *tx, struct invite *i)
+static enum err read_assignable_invite_roles(struct tx *tx, struct invite *i)
 {
     const snowflake *id = i->role_ids.items;
     enum err e = OK;
@@ -120,10 +120,10 @@ static enum err read_named_roles(struct tx *tx, struct invite *i)
 }
 
 /* An invite grants a role only while the invite's creator is a member who could assign the role. */
-static enum err read_granted_roles(struct tx *tx, struct invite *i)
+static enum err read_roles_granted_by_invite(struct tx *tx, struct invite *i)
 {
     struct member_access maker;
-    enum err e = read_named_roles(tx, i);
+    enum err e = read_assignable_invite_roles(tx, i);
     const struct role *role = i->named_roles.items;
 
     i->roles = (struct opt_list){ .given = GIVEN };
@@ -141,7 +141,7 @@ enum err invite_read_objects(struct tx *tx, struct invite *i)
     enum err e = read_invite_channel_and_guild(tx, i);
 
     if (!e && i->role_ids.count)
-        e = read_granted_roles(tx, i);
+        e = read_roles_granted_by_invite(tx, i);
     if (!e && i->inviter_id)
         e = read_invite_user(tx, i->inviter_id, &i->inviter);
     if (!e && i->target_user_id)
@@ -255,7 +255,7 @@ static const char COUNT_IN_CHANNEL[] = "select count(*) from invites where chann
 static const char COUNT_OF_USER[] =
     "select count(*) from invites where inviter_id = $1 and type = 2";
 
-static enum err delete_expired_and_check_limit(struct tx *tx, const struct invite *i)
+static enum err delete_expired_and_check_invite_limit(struct tx *tx, const struct invite *i)
 {
     snowflake where = i->guild_id.given     ? i->guild_id.value
                       : i->channel_id.given ? i->channel_id.value
@@ -296,7 +296,7 @@ static struct value bind_id_or_null(snowflake id)
 enum err invite_insert(struct tx *tx, struct invite *i)
 {
     int64_t added = 0;
-    enum err e = delete_expired_and_check_limit(tx, i);
+    enum err e = delete_expired_and_check_invite_limit(tx, i);
 
     while (!e && !added) {
         i->code = create_invite_code(tx_arena(tx));

@@ -26,7 +26,7 @@ bool member_can_view_invite(const struct invite *i, const struct member_access *
     return true;
 }
 
-static const struct role *highest_role(const struct list *roles)
+static const struct role *find_highest_role(const struct list *roles)
 {
     const struct role *role = roles->items, *top = role;
 
@@ -46,7 +46,7 @@ static int compare_ids(const void *a, const void *b)
 struct list invite_list_code_viewers(struct arena *arena, const struct invite *i,
                                      const struct list *roles)
 {
-    const struct role *role = roles->items, *top = highest_role(&i->named_roles);
+    const struct role *role = roles->items, *top = find_highest_role(&i->named_roles);
     struct list out = { 0 };
 
     id_list_add(arena, &out, i->inviter_id);

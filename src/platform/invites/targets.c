@@ -50,7 +50,7 @@ static const struct schema job_schema = {
 };
 const struct type invite_targets_job_reply = { .kind = KIND_OBJECT, .schema = &job_schema };
 
-static struct str parse_csv_cell(struct str line)
+static struct str parse_first_csv_cell(struct str line)
 {
     line.n -= line.n > 0 && line.p[line.n - 1] == '\r';
     struct str cell = str_trim(line);
@@ -75,7 +75,7 @@ enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_giv
     *ret = (struct list){ 0 };
     *ret_given = part != NULL;
     while (text.n) {
-        struct str cell = parse_csv_cell(str_cut(&text, '\n'));
+        struct str cell = parse_first_csv_cell(str_cut(&text, '\n'));
         bool header = first && str_is(cell, "user_id");
         snowflake id;
 
@@ -124,7 +124,7 @@ enum err require_invite_target(struct tx *tx, const struct invite *i, snowflake 
     return e || id_list_contains(&ids, user_id) ? e : ERR_UNKNOWN_INVITE;
 }
 
-static enum err check_targets_permission(struct call *call, uint64_t any)
+static enum err check_invite_targets_permission(struct call *call, uint64_t any)
 {
     const struct invite *i = call->target.invite;
     struct member_access s;
@@ -141,12 +141,13 @@ static enum err check_targets_permission(struct call *call, uint64_t any)
 
 enum err check_targets_read_permission(struct call *call)
 {
-    return check_targets_permission(call, PERMISSION(MANAGE_GUILD) | PERMISSION(VIEW_AUDIT_LOG));
+    return check_invite_targets_permission(call,
+                                           PERMISSION(MANAGE_GUILD) | PERMISSION(VIEW_AUDIT_LOG));
 }
 
 enum err check_targets_write_permission(struct call *call)
 {
-    return check_targets_permission(call, PERMISSION(MANAGE_GUILD));
+    return check_invite_targets_permission(call, PERMISSION(MANAGE_GUILD));
 }
 
 enum err get_invite_target_users(struct call *call)

@@ -18,7 +18,7 @@ enum err pending_member_admit(struct call *call, struct member *m)
 static const char SOME_PENDING[] =
     "select user_id from members where guild_id = $1 and pending = 1 order by user_id limit $2";
 
-static enum err run_pending_admission(struct call *call, const struct job *job)
+static enum err run_pending_admission_job(struct call *call, const struct job *job)
 {
     struct member_form form;
     struct list pending;
@@ -43,5 +43,5 @@ static enum err run_pending_admission(struct call *call, const struct job *job)
 const struct job_kind pending_admission_job = {
     .name = "pending-admission",
     .doc = "Admits the pending members of a guild whose form was disabled.",
-    .run = run_pending_admission,
+    .run = run_pending_admission_job,
 };

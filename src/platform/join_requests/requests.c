@@ -5,7 +5,7 @@
 
 /* --- emitting events ----------------------------------------------------------------- */
 
-static struct audience to_request_reviewers(snowflake guild_id)
+static struct audience audience_of_request_reviewers(snowflake guild_id)
 {
     return audience_with_permission(guild_id, 0, PERMISSION(KICK_MEMBERS));
 }
@@ -15,7 +15,7 @@ static void emit_request_event(struct call *call, enum event what, const struct 
 {
     struct join_request_event delivered_to = { r->guild_id, r->application_status.value, r };
 
-    call_emit(call, what, to_request_reviewers(r->guild_id), &join_request_event_schema,
+    call_emit(call, what, audience_of_request_reviewers(r->guild_id), &join_request_event_schema,
               &delivered_to);
     call_emit(call, what, audience_of_user(r->user_id), &join_request_event_schema, &delivered_to);
 }
@@ -24,7 +24,7 @@ static void emit_request_deleted(struct call *call, const struct join_request *r
 {
     struct join_request_delete_event gone = { r->id, r->guild_id, r->user_id };
 
-    call_emit(call, EVENT_GUILD_JOIN_REQUEST_DELETE, to_request_reviewers(r->guild_id),
+    call_emit(call, EVENT_GUILD_JOIN_REQUEST_DELETE, audience_of_request_reviewers(r->guild_id),
               &join_request_deleted_schema, &gone);
     call_emit(call, EVENT_GUILD_JOIN_REQUEST_DELETE, audience_of_user(r->user_id),
               &join_request_deleted_schema, &gone);
@@ -160,7 +160,7 @@ enum err list_join_requests(struct call *call)
     return e ? e : call_reply_object(call, &out);
 }
 
-static enum err apply_review(struct call *call, struct join_request *r)
+static enum err apply_join_request_review(struct call *call, struct join_request *r)
 {
     const struct join_request_review *in = call->body;
     bool approved = str_is(in->action, "APPROVED");
@@ -187,7 +187,7 @@ enum err review_join_request(struct call *call)
 
     if (e || !found || r.status != JOIN_SUBMITTED)
         return e ? e : ERR_NOT_FOUND;
-    e = apply_review(call, &r);
+    e = apply_join_request_review(call, &r);
     if (!e)
         e = join_request_write(call->tx, &r);
     if (!e)

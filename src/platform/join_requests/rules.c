@@ -63,12 +63,12 @@ void member_form_fields_validate(struct form *form, const struct json_path *list
 enum { LINE_MAX_BYTES = 4 * 150, PARAGRAPH_MAX_BYTES = 4 * 1000 };
 
 /* True for a JSON string that is not empty and has at most `most` bytes, counted with escapes. */
-static bool is_text_response(struct str json, size_t most)
+static bool is_json_text_response(struct str json, size_t most)
 {
     return json.n > 2 && json.p[0] == '"' && json.n - 2 <= most;
 }
 
-static bool is_valid_response(const struct member_form_field *asked, struct str json)
+static bool is_valid_form_response(const struct member_form_field *asked, struct str json)
 {
     int64_t index;
 
@@ -77,13 +77,14 @@ static bool is_valid_response(const struct member_form_field *asked, struct str 
     if (str_is(asked->field_type, "MULTIPLE_CHOICE"))
         return str_to_i64(json, &index) && index >= 0 &&
                index < (int64_t)asked->choices.value.count;
-    return is_text_response(json, str_is(asked->field_type, "TEXT_INPUT") ? LINE_MAX_BYTES
-                                                                          : PARAGRAPH_MAX_BYTES);
+    return is_json_text_response(
+        json, str_is(asked->field_type, "TEXT_INPUT") ? LINE_MAX_BYTES : PARAGRAPH_MAX_BYTES);
 }
 
 /* Responses must have the same order as the form's fields. */
-static void apply_response(struct form *form, const struct json_path *at,
-                           struct member_form_field *asked, const struct member_form_field *given)
+static void apply_form_response(struct form *form, const struct json_path *at,
+                                struct member_form_field *asked,
+                                const struct member_form_field *given)
 {
     struct json_path response = json_path_key(at, STR("response"));
     bool answered = given->response.given == GIVEN && !str_is(given->response.value, "null");
@@ -93,7 +94,7 @@ static void apply_response(struct form *form, const struct json_path *at,
                        "This field is not the field of the form at this position.");
     else if (!answered && asked->required)
         form_add_error(form, &response, FORM_REQUIRED);
-    else if (answered && !is_valid_response(asked, given->response.value))
+    else if (answered && !is_valid_form_response(asked, given->response.value))
         form_add_error(form, &response, FORM_CHOICES,
                        "This is not a valid response for the field type.");
     else if (answered)
@@ -115,7 +116,7 @@ struct list member_form_apply_responses(struct form *form, struct arena *arena,
         struct member_form_field *f = list_append(arena, &out, sizeof *f);
 
         *f = asked[i];
-        apply_response(form, &at, f, &answer[i]);
+        apply_form_response(form, &at, f, &answer[i]);
     }
     return out;
 }

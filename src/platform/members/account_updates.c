@@ -12,8 +12,8 @@ enum { GUILDS_A_STEP = 200 };
 static const char GUILDS_AFTER[] =
     "select guild_id from members where user_id = $1 and guild_id > $2 order by guild_id limit $3";
 
-static enum err list_guilds_after(struct tx *tx, snowflake user_id, snowflake after,
-                                  struct list *ret)
+static enum err list_guilds_of_user_after_id(struct tx *tx, snowflake user_id, snowflake after,
+                                             struct list *ret)
 {
     return tx_read_ids(tx, GUILDS_AFTER, BIND(v_id(user_id), v_id(after), v_int(GUILDS_A_STEP)),
                        ret);
@@ -33,10 +33,11 @@ static enum err emit_member_update(struct call *call, snowflake guild_id, const 
 
 /* Emits to some guilds after the id `after`. A job continues; its data is the id of the last
  * guild. */
-static enum err emit_to_guilds_step(struct call *call, const struct user *user, snowflake after)
+static enum err emit_member_update_batch(struct call *call, const struct user *user,
+                                         snowflake after)
 {
     struct list guilds = { 0 };
-    enum err e = list_guilds_after(call->tx, user->id, after, &guilds);
+    enum err e = list_guilds_of_user_after_id(call->tx, user->id, after, &guilds);
     const snowflake *ids = guilds.items;
 
     for (size_t i = 0; !e && i < guilds.count; i++)
@@ -47,7 +48,7 @@ static enum err emit_to_guilds_step(struct call *call, const struct user *user, 
                         str_printf(call->arena, "%llu", (unsigned long long)ids[guilds.count - 1]));
 }
 
-static enum err run_account_emit(struct call *call, const struct job *job)
+static enum err run_account_emit_job(struct call *call, const struct job *job)
 {
     struct user user;
     snowflake after = 0;
@@ -55,16 +56,16 @@ static enum err run_account_emit(struct call *call, const struct job *job)
 
     if (e == ERR_UNKNOWN_USER || !snowflake_parse(job->data, &after))
         return OK;
-    return e ? e : emit_to_guilds_step(call, &user, after);
+    return e ? e : emit_member_update_batch(call, &user, after);
 }
 
 const struct job_kind account_emit_job = {
     .name = "account-spread",
     .doc = "Emits a changed account to all guilds that it is in.",
-    .run = run_account_emit,
+    .run = run_account_emit_job,
 };
 
 enum err account_update_emit_to_guilds(struct call *call, const struct user *user)
 {
-    return emit_to_guilds_step(call, user, 0);
+    return emit_member_update_batch(call, user, 0);
 }

@@ -33,7 +33,7 @@ static const char BANS_BEFORE[] =
     "select " BAN_COLUMNS " from bans b join users u on u.id = b.user_id "
     "where b.guild_id = $1 and b.user_id < $2 order by b.user_id desc limit $3";
 
-static void reverse_bans(struct list *bans)
+static void reverse_ban_order(struct list *bans)
 {
     struct ban *b = bans->items;
 
@@ -58,7 +58,7 @@ enum err bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake
     while (rows_next(&rows))
         ban_from_row(&rows, list_append(tx_arena(tx), ret, sizeof(struct ban)));
     if (before)
-        reverse_bans(ret);
+        reverse_ban_order(ret);
     return rows_end(&rows);
 }
 

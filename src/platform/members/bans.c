@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "model/fields/ids.h"
 
-static struct audience to_moderators(snowflake guild_id)
+static struct audience audience_of_moderators(snowflake guild_id)
 {
     return audience_with_permission(guild_id, 0,
                                     PERMISSION(BAN_MEMBERS) | PERMISSION(VIEW_AUDIT_LOG));
@@ -29,7 +29,7 @@ static enum err get_ban(struct call *call)
 }
 
 /* A member must rank below the caller; users who are not members can be banned, too. */
-static enum err check_bannable(struct call *call, snowflake user_id, bool *ret_member)
+static enum err check_user_is_bannable(struct call *call, snowflake user_id, bool *ret_member)
 {
     struct member m;
 
@@ -58,12 +58,13 @@ static enum err ban_user(struct call *call, const struct user *user, int64_t pur
     struct member_ban purge = { guild_id, user->id, clock_us() - purge_seconds * 1000000, room };
     bool is_member = false, is_new = false;
 
-    enum err e = check_bannable(call, user->id, &is_member);
+    enum err e = check_user_is_bannable(call, user->id, &is_member);
     if (!e)
         e = ban_insert(call->tx, guild_id, user->id, reason, &is_new);
     if (e || !is_new)
         return e;
-    call_emit(call, EVENT_GUILD_BAN_ADD, to_moderators(guild_id), &guild_user_event_schema, &event);
+    call_emit(call, EVENT_GUILD_BAN_ADD, audience_of_moderators(guild_id), &guild_user_event_schema,
+              &event);
     if (is_member)
         e = member_leave(call, guild_id, user->id);
     if (!e && purge_seconds)
@@ -134,8 +135,8 @@ static enum err remove_ban(struct call *call)
         e = audit_record_action(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user_id);
     if (e)
         return e;
-    call_emit(call, EVENT_GUILD_BAN_REMOVE, to_moderators(guild_id), &guild_user_event_schema,
-              &event);
+    call_emit(call, EVENT_GUILD_BAN_REMOVE, audience_of_moderators(guild_id),
+              &guild_user_event_schema, &event);
     return OK;
 }
 

@@ -51,8 +51,8 @@ enum err prepare_modify_current_member(struct call *call)
 
 static const char SAVE_BIO[] = "update members set bio = $3 where guild_id = $1 and user_id = $2";
 
-static enum err replace_picture(struct call *call, const char *area, struct opt_str *now,
-                                const struct opt_str *retained)
+static enum err replace_picture_if_given(struct call *call, const char *area, struct opt_str *now,
+                                         const struct opt_str *retained)
 {
     enum err e = OK;
 
@@ -66,9 +66,9 @@ static enum err replace_picture(struct call *call, const char *area, struct opt_
 static enum err replace_member_pictures(struct call *call, struct member *m)
 {
     const struct stored_pictures *retained = call_passed_data(call, "stored_pictures");
-    enum err e = replace_picture(call, "member-avatars", &m->avatar, &retained->avatar);
+    enum err e = replace_picture_if_given(call, "member-avatars", &m->avatar, &retained->avatar);
 
-    return e ? e : replace_picture(call, "member-banners", &m->banner, &retained->banner);
+    return e ? e : replace_picture_if_given(call, "member-banners", &m->banner, &retained->banner);
 }
 
 enum err modify_current_member(struct call *call)
@@ -100,7 +100,7 @@ enum err modify_current_member(struct call *call)
 /* --- PUT …/members/{member.id} -------------------------------------------------------- */
 
 /* The access token must belong to the user and to the app whose bot is calling. */
-static enum err check_access_token(struct call *call, struct str token)
+static enum err check_guilds_join_access_token(struct call *call, struct str token)
 {
     struct auth *auth = api_options(call->api)->auth;
     struct credential credential;
@@ -116,7 +116,7 @@ static enum err check_access_token(struct call *call, struct str token)
     return owner.scopes & auth_oauth2_scope_bit(STR("guilds.join")) ? OK : ERR_MISSING_SCOPE;
 }
 
-static enum err check_addition_permissions(struct call *call, const struct member_add_request *in)
+static enum err check_add_member_permissions(struct call *call, const struct member_add_request *in)
 {
     const struct list none = { 0 };
     uint64_t needs = (in->nick.given == GIVEN ? PERMISSION(MANAGE_NICKNAMES) : 0) |
@@ -146,9 +146,9 @@ enum err add_guild_member(struct call *call)
     struct member member;
     bool is_new;
 
-    enum err e = check_addition_permissions(call, in);
+    enum err e = check_add_member_permissions(call, in);
     if (!e)
-        e = check_access_token(call, in->access_token);
+        e = check_guilds_join_access_token(call, in->access_token);
     if (!e)
         e = member_join(call, &n, &member, &is_new);
     if (e)

@@ -68,7 +68,7 @@ static const char RANKED_ROLES[] =
     "where m.guild_id = $1 and m.user_id = $2";
 
 /* Inserts the role into a list that is ordered by id. */
-static void insert_role_sorted(struct arena *arena, struct list *roles, snowflake id)
+static void insert_role_id_sorted(struct arena *arena, struct list *roles, snowflake id)
 {
     size_t i = roles->count;
 
@@ -92,7 +92,7 @@ static enum err read_roles_and_permissions(struct tx *tx, struct member_access *
         int64_t position = row_int(&rows, 2);
 
         if (id != s->guild_id)
-            insert_role_sorted(tx_arena(tx), &s->member->roles, id);
+            insert_role_id_sorted(tx_arena(tx), &s->member->roles, id);
         s->input.base |= (uint64_t)row_int(&rows, 1);
         if (s->top_position < 0 || role_is_above(position, id, s->top_position, s->top_role)) {
             s->top_position = position;

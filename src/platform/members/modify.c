@@ -70,8 +70,8 @@ enum err check_member_flags_permission(const struct call *call)
     return e == ERR_MISSING_PERMISSIONS ? call_missing_permissions_error(call, moderator) : e;
 }
 
-static enum err check_patch_permissions(struct call *call, const struct member_patch *in,
-                                        const struct list *roles)
+static enum err check_member_patch_permissions(struct call *call, const struct member_patch *in,
+                                               const struct list *roles)
 {
     enum err e = OK;
 
@@ -94,7 +94,7 @@ static enum err check_timeout_length(struct call *call, const struct member_patc
     return OK;
 }
 
-static bool opt_str_eq(struct opt_str a, struct opt_str b)
+static bool optional_texts_are_equal(struct opt_str a, struct opt_str b)
 {
     bool given = a.given == GIVEN && a.value.n, other = b.given == GIVEN && b.value.n;
 
@@ -107,7 +107,7 @@ static bool apply_member_patch(const struct member_patch *in, struct member *m)
     const struct opt_int *until = &in->communication_disabled_until;
     bool changed = false;
 
-    if (in->nick.given && !opt_str_eq(in->nick, m->nick)) {
+    if (in->nick.given && !optional_texts_are_equal(in->nick, m->nick)) {
         m->nick = opt_str_or_null(in->nick.value.n ? in->nick.value : (struct str){ 0 });
         changed = true;
     }
@@ -133,7 +133,7 @@ static bool apply_member_patch(const struct member_patch *in, struct member *m)
     return changed;
 }
 
-static bool is_same_id_set(const struct list *a, const struct list *b)
+static bool id_sets_are_equal(const struct list *a, const struct list *b)
 {
     const snowflake *ids = a->items;
 
@@ -174,7 +174,7 @@ enum err modify_member(struct call *call)
     struct voice_moderation order = { m, in->mute, in->deaf, in->channel_id, false };
     bool of_voice = in->mute.given || in->deaf.given || in->channel_id.given;
 
-    enum err e = check_patch_permissions(call, in, &roles);
+    enum err e = check_member_patch_permissions(call, in, &roles);
     if (!e && of_voice)
         e = hook_voice_moderation_check(call, &order);
     if (!e)
@@ -184,7 +184,7 @@ enum err modify_member(struct call *call)
 
     const struct member before = *m;
     bool changed = apply_member_patch(in, m);
-    bool new_roles = in->roles.given && !is_same_id_set(&roles, &m->roles);
+    bool new_roles = in->roles.given && !id_sets_are_equal(&roles, &m->roles);
     if (new_roles)
         m->roles = roles;
     bool refused = false;

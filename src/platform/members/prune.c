@@ -96,8 +96,8 @@ static struct str format_role_filter(struct arena *arena, const struct list *ids
     return text;
 }
 
-static struct prune_progress prune_from_request(const struct call *call,
-                                                const struct prune_request *in)
+static struct prune_progress prune_progress_from_request(const struct call *call,
+                                                         const struct prune_request *in)
 {
     const struct member_access *s = call->target.member_access;
 
@@ -170,7 +170,7 @@ static enum err schedule_prune_step(struct call *call, const struct prune_progre
 
 /* Returns the number of members of a step. If the request names many roles the step is smaller,
  * because each role of a member is compared with each of them, up to 100 times 100 comparisons. */
-static int64_t prune_range_size(const struct prune_progress *p)
+static int64_t count_members_per_prune_step(const struct prune_progress *p)
 {
     int64_t named = -1;
 
@@ -180,13 +180,15 @@ static int64_t prune_range_size(const struct prune_progress *p)
 }
 
 /* *ret is the last user id of this step's range, or 0 if no members are left. */
-static enum err find_end_of_range(struct call *call, const struct prune_progress *p, snowflake *ret)
+static enum err find_end_of_prune_range(struct call *call, const struct prune_progress *p,
+                                        snowflake *ret)
 {
     struct rows row;
     bool found;
     enum err e =
         tx_one(call->tx, END_OF_RANGE,
-               BIND(v_id(p->guild_id), v_id(p->after), v_int(prune_range_size(p))), &row, &found);
+               BIND(v_id(p->guild_id), v_id(p->after), v_int(count_members_per_prune_step(p))),
+               &row, &found);
 
     if (!e)
         *ret = row_id(&row, 0);
@@ -194,17 +196,18 @@ static enum err find_end_of_range(struct call *call, const struct prune_progress
 }
 
 /* Finds the last member of the step first, because removed members are no longer found. */
-static enum err run_prune_step(struct call *call, struct prune_progress *p)
+static enum err prune_next_member_range(struct call *call, struct prune_progress *p)
 {
     struct list ids = { 0 };
     snowflake end = 0;
     size_t removed = 0;
-    enum err e = find_end_of_range(call, p, &end);
+    enum err e = find_end_of_prune_range(call, p, &end);
 
     if (!e && end)
-        e = tx_read_ids(call->tx, CANDIDATES,
-                        BIND(BIND_IS_INACTIVE(p), v_id(p->after), v_int(prune_range_size(p))),
-                        &ids);
+        e = tx_read_ids(
+            call->tx, CANDIDATES,
+            BIND(BIND_IS_INACTIVE(p), v_id(p->after), v_int(count_members_per_prune_step(p))),
+            &ids);
     for (size_t i = 0; !e && i < ids.count; i++) {
         snowflake id = ((const snowflake *)ids.items)[i];
 
@@ -227,7 +230,7 @@ static bool parse_prune_number(struct str *data, int64_t *ret)
     return str_to_i64(str_cut(data, ' '), ret);
 }
 
-static enum err run_prune(struct call *call, const struct job *job)
+static enum err run_prune_job(struct call *call, const struct job *job)
 {
     struct str rest = job->data;
     int64_t guild, owner, caller, after;
@@ -242,13 +245,13 @@ static enum err run_prune(struct call *call, const struct job *job)
     p.caller_id = (snowflake)caller;
     p.after = (snowflake)after;
     p.roles = rest;
-    return run_prune_step(call, &p);
+    return prune_next_member_range(call, &p);
 }
 
 const struct job_kind member_prune_job = {
     .name = "member-prune",
     .doc = "Removes inactive members from a guild.",
-    .run = run_prune,
+    .run = run_prune_job,
 };
 
 const struct rate_limit limit_prune_count = {
@@ -267,7 +270,7 @@ enum err check_prune_permission(struct call *call)
 
 enum err get_prune_count(struct call *call)
 {
-    struct prune_progress p = prune_from_request(call, call->query);
+    struct prune_progress p = prune_progress_from_request(call, call->query);
     struct prune_result out = { .pruned = { .given = GIVEN } };
     enum err e = count_inactive_members(call, &p, &out.pruned.value);
 
@@ -276,9 +279,9 @@ enum err get_prune_count(struct call *call)
 
 /* Counts towards the rate limit after the permission check, so that refused callers do not use up
  * the guild's limit. */
-static enum err count_before_prune(struct call *call)
+static enum err count_prune_and_inactive_members(struct call *call)
 {
-    struct prune_progress p = prune_from_request(call, call->body);
+    struct prune_progress p = prune_progress_from_request(call, call->body);
     struct str key = str_printf(call->arena, "%llu", (unsigned long long)p.guild_id);
 
     struct prune_result *found = call_passed_data(call, "prune_result");
@@ -291,7 +294,7 @@ static enum err count_before_prune(struct call *call)
 enum err prepare_guild_prune(struct call *call)
 {
     call_pass_data(call, "prune_result", sizeof(struct prune_result));
-    call->read = count_before_prune;
+    call->read = count_prune_and_inactive_members;
     return OK;
 }
 
@@ -299,13 +302,13 @@ enum err begin_guild_prune(struct call *call)
 {
     const struct prune_request *in = call->body;
     struct prune_result *out = call_passed_data(call, "prune_result");
-    struct prune_progress p = prune_from_request(call, in);
+    struct prune_progress p = prune_progress_from_request(call, in);
     struct audit_options options = {
         .delete_member_days = opt_str_or_null(str_printf(call->arena, "%lld", (long long)in->days)),
         .members_removed =
             opt_str_or_null(str_printf(call->arena, "%lld", (long long)out->pruned.value)),
     };
-    enum err e = run_prune_step(call, &p);
+    enum err e = prune_next_member_range(call, &p);
 
     if (!e)
         e = audit_record_changes(call, p.guild_id, AUDIT_MEMBER_PRUNE, 0, &options,

@@ -169,7 +169,7 @@ enum err members_find_by_name(struct tx *tx, snowflake guild_id, struct str text
 static const char NEWEST_MEMBERS[] = MEMBERS_AMONG(JOINED_LAST);
 static const char ROLES_OF_NEWEST[] = ROLES_AMONG(JOINED_LAST);
 
-static int compare_newest_first(const void *a, const void *b)
+static int compare_members_newest_first(const void *a, const void *b)
 {
     const struct member *m = a, *n = b;
 
@@ -187,7 +187,7 @@ enum err members_list_newest(struct tx *tx, snowflake guild_id, int64_t limit, s
         e = merge_roles_into_members(tx, SQL(ROLES_OF_NEWEST), BIND(v_id(guild_id), v_int(limit)),
                                      ret);
     if (!e && ret->count)
-        qsort(ret->items, ret->count, sizeof(struct member), compare_newest_first);
+        qsort(ret->items, ret->count, sizeof(struct member), compare_members_newest_first);
     return e;
 }
 
@@ -367,8 +367,8 @@ static const char GIVE_ROLE[] =
     "on conflict do nothing";
 
 /* Runs the statement for every role that member `of` has and member `without` does not have. */
-static enum err write_role_difference(struct tx *tx, const struct member *of,
-                                      const struct member *without, struct sql sql)
+static enum err execute_sql_for_role_difference(struct tx *tx, const struct member *of,
+                                                const struct member *without, struct sql sql)
 {
     const snowflake *roles = of->roles.items;
     enum err e = OK;
@@ -385,6 +385,6 @@ enum err member_write_roles(struct tx *tx, const struct member *m)
     enum err e = read_roles_of_member(tx, &stored);
 
     if (!e)
-        e = write_role_difference(tx, &stored, m, SQL(DROP_ROLE));
-    return e ? e : write_role_difference(tx, m, &stored, SQL(GIVE_ROLE));
+        e = execute_sql_for_role_difference(tx, &stored, m, SQL(DROP_ROLE));
+    return e ? e : execute_sql_for_role_difference(tx, m, &stored, SQL(GIVE_ROLE));
 }

@@ -13,21 +13,23 @@ struct tree_totals {
     size_t count, custom_id_count, characters;
 };
 
-static void visit_component(struct tree_totals *seen, const struct json_path *here,
-                            const struct component *c);
+static void add_component_to_tree_totals(struct tree_totals *seen, const struct json_path *here,
+                                         const struct component *c);
 
-static void visit_component_list(struct tree_totals *seen, const struct json_path *list,
-                                 const struct list *components)
+static void add_component_list_to_tree_totals(struct tree_totals *seen,
+                                              const struct json_path *list,
+                                              const struct list *components)
 {
     for (size_t i = 0; i < components->count; i++) {
         struct json_path item = json_path_index(list, i);
 
-        visit_component(seen, &item, &((const struct component *)components->items)[i]);
+        add_component_to_tree_totals(seen, &item,
+                                     &((const struct component *)components->items)[i]);
     }
 }
 
-static void visit_component(struct tree_totals *seen, const struct json_path *here,
-                            const struct component *c)
+static void add_component_to_tree_totals(struct tree_totals *seen, const struct json_path *here,
+                                         const struct component *c)
 {
     struct json_path below = json_path_key(here, STR("components"));
     struct json_path accessory_path = json_path_key(here, STR("accessory"));
@@ -45,11 +47,11 @@ static void visit_component(struct tree_totals *seen, const struct json_path *he
                                "Component custom id cannot be duplicated");
         seen->custom_ids[seen->custom_id_count++] = c->custom_id.value;
     }
-    visit_component_list(seen, &below, &c->components.value);
+    add_component_list_to_tree_totals(seen, &below, &c->components.value);
     if (c->accessory.value)
-        visit_component(seen, &accessory_path, c->accessory.value);
+        add_component_to_tree_totals(seen, &accessory_path, c->accessory.value);
     if (c->component.value)
-        visit_component(seen, &inside, c->component.value);
+        add_component_to_tree_totals(seen, &inside, c->component.value);
 }
 
 void components_validate_limits(struct form *form, const struct json_path *list,
@@ -57,7 +59,7 @@ void components_validate_limits(struct form *form, const struct json_path *list,
 {
     struct tree_totals seen = { .form = form };
 
-    visit_component_list(&seen, list, components);
+    add_component_list_to_tree_totals(&seen, list, components);
     if (seen.count > COMPONENTS_MOST)
         form_add_error(form, list, FORM_MAX_LENGTH, (long long)COMPONENTS_MOST);
     if (seen.characters > COMPONENT_TEXT_MOST)
@@ -121,7 +123,7 @@ static void check_component_list(struct form *form, const struct json_path *list
     }
 }
 
-static bool is_top_level_type(int64_t type, bool v2)
+static bool is_top_level_component_type(int64_t type, bool v2)
 {
     return type == ACTION_ROW || (v2 && type >= SECTION && type <= CONTAINER && type != THUMBNAIL);
 }
@@ -139,7 +141,7 @@ void message_components_validate(struct form *form, const struct json_path *here
     for (size_t i = 0; i < components->value.count; i++) {
         struct json_path item = json_path_index(&list, i), at = json_path_key(&item, STR("type"));
 
-        if (!is_top_level_type(c[i].type, v2))
+        if (!is_top_level_component_type(c[i].type, v2))
             form_add_error(form, &at, FORM_CHOICES,
                            v2 ? "Value must be one of (1, 9, 10, 12, 13, 14, 17)."
                               : "Value must be one of (1,).");
@@ -189,7 +191,7 @@ static void assign_component_id(struct component_ids *ids, struct component *c)
     c->id = opt_int_given(ids->next++);
 }
 
-static void remove_null_fields(struct component_ids *unused, struct component *c)
+static void remove_null_component_fields(struct component_ids *unused, struct component *c)
 {
     (void)unused;
     object_remove_null_fields(&component_schema, c);
@@ -204,7 +206,7 @@ struct str components_encode_json(struct arena *arena, struct list *components)
 {
     struct component_ids ids = { .next = 1 };
 
-    for_each_component(components, &ids, remove_null_fields);
+    for_each_component(components, &ids, remove_null_component_fields);
     for_each_component(components, &ids, record_component_id);
     for_each_component(components, &ids, assign_component_id);
     return encode_column_json(arena, &type_components_in, components);

@@ -62,11 +62,12 @@ static void check_premium_button_sku(struct emoji_check_state *w, const struct j
         w->error = e;
 }
 
-static void check_component_list(struct emoji_check_state *w, const struct json_path *here,
-                                 const struct list *components);
+static void check_emojis_of_component_list(struct emoji_check_state *w,
+                                           const struct json_path *here,
+                                           const struct list *components);
 
-static void check_component(struct emoji_check_state *w, const struct json_path *here,
-                            struct component *c)
+static void check_emojis_of_component(struct emoji_check_state *w, const struct json_path *here,
+                                      struct component *c)
 {
     struct json_path inside = json_path_key(here, STR("components")),
                      accessory_path = json_path_key(here, STR("accessory")),
@@ -81,20 +82,21 @@ static void check_component(struct emoji_check_state *w, const struct json_path 
         resolve_component_emoji(w, &at,
                                 &((struct component_option *)c->options.value.items)[i].emoji);
     }
-    check_component_list(w, &inside, &c->components.value);
+    check_emojis_of_component_list(w, &inside, &c->components.value);
     if (c->accessory.value)
-        check_component(w, &accessory_path, c->accessory.value);
+        check_emojis_of_component(w, &accessory_path, c->accessory.value);
     if (c->component.value)
-        check_component(w, &within, c->component.value);
+        check_emojis_of_component(w, &within, c->component.value);
 }
 
-static void check_component_list(struct emoji_check_state *w, const struct json_path *here,
-                                 const struct list *components)
+static void check_emojis_of_component_list(struct emoji_check_state *w,
+                                           const struct json_path *here,
+                                           const struct list *components)
 {
     for (size_t i = 0; i < components->count; i++) {
         struct json_path at = json_path_index(here, i);
 
-        check_component(w, &at, &((struct component *)components->items)[i]);
+        check_emojis_of_component(w, &at, &((struct component *)components->items)[i]);
     }
 }
 
@@ -119,7 +121,7 @@ enum err components_resolve_emojis(struct call *call, const struct message_sende
 
     if (!from->may_use_embeds || from->without_components || !components->count)
         return OK;
-    check_component_list(&w, &list, components);
+    check_emojis_of_component_list(&w, &list, components);
     if (w.error)
         return w.error;
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : OK;

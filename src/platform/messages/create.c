@@ -105,7 +105,7 @@ static struct opt_id id_or_absent(snowflake id)
     return (struct opt_id){ id ? GIVEN : ABSENT, id };
 }
 
-static void add_mentions(struct call *call, const struct list *ids, struct list *ret)
+static void append_mentioned_users(struct call *call, const struct list *ids, struct list *ret)
 {
     for (size_t i = 0; i < ids->count; i++) {
         struct mentioned_user *m = list_append(call->arena, ret, sizeof *m);
@@ -149,7 +149,7 @@ static void message_from_draft(struct call *call, const struct new_message *d, s
         .ephemeral_for = d->ephemeral_for,
     };
     m->timestamp = snowflake_to_ms(m->id) * 1000;
-    add_mentions(call, &d->mentions, &m->mentions);
+    append_mentioned_users(call, &d->mentions, &m->mentions);
 }
 
 enum err message_insert_poll(struct call *call, const struct message *m)
@@ -258,7 +258,7 @@ enum err message_find_public(struct call *call, snowflake id, struct message *re
 /* --- changing and deleting messages -------------------------------------------------- */
 
 /* Deletes the stored attachments that m no longer has, with their files, and writes those of m. */
-static enum err update_attachments(struct call *call, const struct message *m)
+static enum err update_stored_attachments(struct call *call, const struct message *m)
 {
     struct list before;
     enum err e = attachments_read(call->tx, m->id, &before);
@@ -282,7 +282,7 @@ static enum err update_attachments(struct call *call, const struct message *m)
 
 enum err message_save_and_emit(struct call *call, const struct channel *c, struct message *m)
 {
-    enum err e = update_attachments(call, m);
+    enum err e = update_stored_attachments(call, m);
 
     if (!e)
         e = message_update(call->tx, m);

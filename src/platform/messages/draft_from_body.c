@@ -65,9 +65,9 @@ static const struct allowed_mentions *effective_allowed_mentions(const struct me
 
 /* Resolves the message to which the new message replies. The message must be in this channel and
  * not be a system message. */
-static enum err resolve_reply(struct call *call, const struct message_sender *from,
-                              const struct message_reference_in_body *in, struct new_message *draft,
-                              snowflake *ret_author)
+static enum err resolve_replied_message(struct call *call, const struct message_sender *from,
+                                        const struct message_reference_in_body *in,
+                                        struct new_message *draft, snowflake *ret_author)
 {
     struct message_reference *ref = arena_alloc(call->arena, sizeof *ref);
     const struct channel *c = from->channel;
@@ -113,8 +113,8 @@ static bool draft_is_empty(const struct new_message *d)
 }
 
 /* Copies the fields of the body to the new message; absent fields change nothing. */
-static void copy_body_fields(struct call *call, const struct message_sender *from,
-                             struct new_message *d)
+static void copy_body_fields_to_draft(struct call *call, const struct message_sender *from,
+                                      struct new_message *d)
 {
     const struct message_send_state *sending = message_send_state_of(call);
     const struct message_body *in = sending->in;
@@ -134,8 +134,8 @@ static void copy_body_fields(struct call *call, const struct message_sender *fro
         d->components = components_encode_json(call->arena, (struct list *)&in->components.value);
 }
 
-static enum err poll_of_body(struct call *call, const struct message_sender *from,
-                             const struct poll **ret)
+static enum err parse_poll_of_body(struct call *call, const struct message_sender *from,
+                                   const struct poll **ret)
 {
     const struct message_body *in = message_send_state_of(call)->in;
     const struct channel *c = from->channel;
@@ -154,8 +154,8 @@ static enum err poll_of_body(struct call *call, const struct message_sender *fro
 
 /* Copies names and formats of the stickers to the new message, so that reading the message later
  * does not read stickers. */
-static enum err stickers_of_body(struct call *call, const struct message_sender *from,
-                                 struct opt_str *ret)
+static enum err encode_stickers_of_body(struct call *call, const struct message_sender *from,
+                                        struct opt_str *ret)
 {
     const struct list *ids = &message_send_state_of(call)->in->sticker_ids.value;
     const snowflake *id = ids->items;
@@ -221,12 +221,12 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
                                       &in->components.value);
     if (e)
         return e;
-    copy_body_fields(call, from, ret);
+    copy_body_fields_to_draft(call, from, ret);
     e = uploads_consume_named_in_body(call, from->user_id, &ret->attachments);
     if (!e)
-        e = poll_of_body(call, from, &ret->poll);
+        e = parse_poll_of_body(call, from, &ret->poll);
     if (!e)
-        e = stickers_of_body(call, from, &ret->sticker_items);
+        e = encode_stickers_of_body(call, from, &ret->sticker_items);
     if (e)
         return e;
     if (ret->tts && !(from->perms & PERMISSION(SEND_TTS_MESSAGES)))
@@ -243,7 +243,7 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
     if (draft_is_empty(ret))
         return ERR_EMPTY_MESSAGE;
     if (in->message_reference.given == GIVEN && !forwards)
-        e = resolve_reply(call, from, in->message_reference.value, ret, &replied);
+        e = resolve_replied_message(call, from, in->message_reference.value, ret, &replied);
     if (!e)
         e = message_mentions_resolve(call, from->channel, from->perms, ret->content,
                                      effective_allowed_mentions(from, in), replied, &mentions);
@@ -258,8 +258,8 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
 
 /* Retains the attachments that the body lists and adds uploaded ones. If the body has no list, all
  * are retained; if the list is null, none. */
-static enum err merge_attachments(struct call *call, const struct message_sender *from,
-                                  struct message *m)
+static enum err merge_edited_attachments(struct call *call, const struct message_sender *from,
+                                         struct message *m)
 {
     const struct message_send_state *sending = message_send_state_of(call);
     const struct message_body *in = sending->in;
@@ -295,8 +295,8 @@ static enum err merge_attachments(struct call *call, const struct message_sender
     return OK;
 }
 
-static enum err update_mentions(struct call *call, const struct message_sender *from,
-                                struct message *m)
+static enum err update_message_mentions(struct call *call, const struct message_sender *from,
+                                        struct message *m)
 {
     const struct message_body *in = message_send_state_of(call)->in;
     const struct message *referenced = m->referenced_message.value;
@@ -319,8 +319,8 @@ static enum err update_mentions(struct call *call, const struct message_sender *
     return OK;
 }
 
-static void update_flags(const struct message_sender *from, const struct message_body *in,
-                         struct message *m)
+static void update_message_flags(const struct message_sender *from, const struct message_body *in,
+                                 struct message *m)
 {
     int64_t may = MESSAGE_SUPPRESS_EMBEDS;
 
@@ -339,8 +339,8 @@ static bool message_is_empty(const struct message *m)
            m->snapshot.given != GIVEN;
 }
 
-static void update_content_fields(struct call *call, const struct message_sender *from,
-                                  struct message *m)
+static void update_message_content_fields(struct call *call, const struct message_sender *from,
+                                          struct message *m)
 {
     const struct message_body *in = message_send_state_of(call)->in;
     struct opt_list embeds = message_body_embeds(in);
@@ -376,7 +376,7 @@ static enum err add_poll_by_edit(struct call *call, const struct message_sender 
         return OK;
     if (!(m->flags & MESSAGE_LOADING))
         return ERR_POLL_EDIT;
-    enum err e = poll_of_body(call, from, &m->poll);
+    enum err e = parse_poll_of_body(call, from, &m->poll);
     m->polled = true;
     return e ? e : message_insert_poll(call, m);
 }
@@ -401,7 +401,7 @@ enum err message_edit(struct call *call, const struct message_sender *from, stru
     e = add_poll_by_edit(call, from, m, content_changes);
     if (e)
         return e;
-    update_flags(from, in, m);
+    update_message_flags(from, in, m);
     message_body_check_components_v2(&call->form, sending->here, in,
                                      m->flags & MESSAGE_IS_COMPONENTS_V2);
     if (form_has_errors(&call->form))
@@ -409,14 +409,14 @@ enum err message_edit(struct call *call, const struct message_sender *from, stru
     e = components_resolve_emojis(call, from, sending->here, &in->components.value);
     if (e)
         return e;
-    update_content_fields(call, from, m);
+    update_message_content_fields(call, from, m);
     e = check_components_v2_content(call, m);
     if (!e)
-        e = merge_attachments(call, from, m);
+        e = merge_edited_attachments(call, from, m);
     if (!e && content_changes && message_is_empty(m))
         e = ERR_EMPTY_MESSAGE;
     if (!e && (in->content.given || in->allowed_mentions.given))
-        e = update_mentions(call, from, m);
+        e = update_message_mentions(call, from, m);
     if (e)
         return e;
     if (content_changes && !(m->flags & MESSAGE_LOADING))

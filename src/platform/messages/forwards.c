@@ -30,7 +30,7 @@ static const struct type type_snapshot = { .kind = KIND_OBJECT, .schema = &snaps
 /* End of the snapshot's JSON if the list of attachments is empty. */
 #define NO_FILES "[]}"
 
-static struct opt_str encode_snapshot(struct call *call, const struct message *m)
+static struct opt_str encode_message_snapshot(struct call *call, const struct message *m)
 {
     struct message shown = *m;
 
@@ -53,8 +53,8 @@ void message_set_snapshots(struct call *call, struct message *m)
 
 /* Resolves the channel of the forwarded message, with the caller's permissions, without a change of
  * call->target. */
-static enum err resolve_source_channel(struct call *call, snowflake channel_id,
-                                       struct call_path_objects *ret)
+static enum err resolve_forward_source_channel(struct call *call, snowflake channel_id,
+                                               struct call_path_objects *ret)
 {
     struct call_path_objects here = call->target;
 
@@ -69,7 +69,7 @@ static enum err resolve_source_channel(struct call *call, snowflake channel_id,
     return e;
 }
 
-static bool can_be_forwarded(const struct message *m)
+static bool message_can_be_forwarded(const struct message *m)
 {
     return !message_is_system(m->type) && !m->polled && m->call.given != GIVEN;
 }
@@ -83,7 +83,7 @@ static enum err check_source_is_not_nsfw(const struct channel *from, const struc
 
 /* --- forwarding only some embeds and attachments ------------------------------------- */
 
-static bool index_is_selected(const struct list *chosen, size_t i)
+static bool embed_index_is_selected(const struct list *chosen, size_t i)
 {
     const int64_t *all = chosen->items;
 
@@ -108,7 +108,7 @@ static bool select_forwarded_embeds(struct call *call, const struct list *chosen
     json_enter_container(&r);
     json_begin_array(&j);
     for (; json_next_item(&r) && json_skip_value(&r, &raw); count++)
-        if (index_is_selected(chosen, (size_t)count))
+        if (embed_index_is_selected(chosen, (size_t)count))
             json_write_raw(&j, raw);
     json_end_array(&j);
     m->embeds = buf_move_to_arena(&out, call->arena);
@@ -176,7 +176,7 @@ enum err new_message_add_forward(struct call *call, const struct message_sender 
         return message_refuse_field(
             call, "message_reference", "FORWARD_CHANNEL_REQUIRED",
             "channel_id is required: the channel of the forwarded message.");
-    enum err e = resolve_source_channel(call, in->channel_id.value, &source);
+    enum err e = resolve_forward_source_channel(call, in->channel_id.value, &source);
     if (!e)
         e = message_find(call, source.channel->id, in->message_id, &m);
     if (!e)
@@ -185,7 +185,7 @@ enum err new_message_add_forward(struct call *call, const struct message_sender 
         e = check_source_is_not_nsfw(source.channel, to->channel);
     if (e)
         return e;
-    if (!can_be_forwarded(&m))
+    if (!message_can_be_forwarded(&m))
         return message_refuse_field(call, "message_reference", "FORWARD_NOT_POSSIBLE",
                                     "This message cannot be forwarded.");
     e = select_forwarded_parts(call, in->forward_only.value, &m);
@@ -198,7 +198,7 @@ enum err new_message_add_forward(struct call *call, const struct message_sender 
         ref->guild_id = opt_id_or_null(source.channel->guild_id.value);
     draft->message_reference = ref;
     draft->flags |= MESSAGE_HAS_SNAPSHOT;
-    draft->snapshot = encode_snapshot(call, &m);
+    draft->snapshot = encode_message_snapshot(call, &m);
     copy_snapshot_files(call, m.snapshot.given == GIVEN ? &m.snapshot_files : &m.attachments,
                         draft);
     return OK;

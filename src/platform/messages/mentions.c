@@ -17,7 +17,7 @@ static bool mention_kind_is_allowed(const struct allowed_mentions *allowed, cons
     return false;
 }
 
-static void add_mention_once(struct call *call, struct list *ids, snowflake id)
+static void add_mentioned_id_once(struct call *call, struct list *ids, snowflake id)
 {
     if (ids->count < MOST && !id_list_contains(ids, id))
         id_list_add(call->arena, ids, id);
@@ -42,7 +42,7 @@ static size_t parse_mention(struct call *call, struct str s, struct candidate_me
         at++;
     if (at == s.n || s.p[at] != '>' || !snowflake_parse(str_slice(s.p + from, at - from), &id))
         return 1;
-    add_mention_once(call, role ? &named->roles : &named->users, id);
+    add_mentioned_id_once(call, role ? &named->roles : &named->users, id);
     return at + 1;
 }
 
@@ -76,7 +76,7 @@ static enum err resolve_user_mentions(struct call *call, const struct candidate_
         if (e && e != ERR_UNKNOWN_USER)
             return e;
         if (!e)
-            add_mention_once(call, ret, ids[i]);
+            add_mentioned_id_once(call, ret, ids[i]);
     }
     return OK;
 }
@@ -97,7 +97,7 @@ static enum err resolve_role_mentions(struct call *call, const struct channel *c
         if (e && e != ERR_UNKNOWN_ROLE)
             return e;
         if (!e && (role.mentionable || perms & PERMISSION(MENTION_EVERYONE)))
-            add_mention_once(call, ret, ids[i]);
+            add_mentioned_id_once(call, ret, ids[i]);
     }
     return OK;
 }
@@ -117,6 +117,6 @@ enum err message_mentions_resolve(struct call *call, const struct channel *c, ui
     if (!e && !channel_is_private(c->type))
         e = resolve_role_mentions(call, c, perms, &named, allowed, &ret->roles);
     if (!e && replied && (!allowed || allowed->replied_user.value))
-        add_mention_once(call, &ret->users, replied);
+        add_mentioned_id_once(call, &ret->users, replied);
     return e;
 }

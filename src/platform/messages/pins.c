@@ -124,7 +124,7 @@ static const struct schema page_schema = {
 };
 const struct type pins_page_reply = { .kind = KIND_OBJECT, .schema = &page_schema };
 
-static int compare_pins(const void *one, const void *two)
+static int compare_pins_newest_first(const void *one, const void *two)
 {
     const struct pin *a = one, *b = two;
 
@@ -153,7 +153,7 @@ enum err list_pins_page(struct call *call)
                 (struct pin){ at, m };
     }
     if (page.items.count)
-        qsort(page.items.items, page.items.count, sizeof(struct pin), compare_pins);
+        qsort(page.items.items, page.items.count, sizeof(struct pin), compare_pins_newest_first);
     page.has_more = page.items.count > (size_t)q->limit;
     if (page.has_more)
         page.items.count = (size_t)q->limit;
@@ -180,7 +180,7 @@ static enum err create_pin_message(struct call *call, const struct channel *c, s
     return e ? e : message_create(call, &draft, &said);
 }
 
-static enum err audit_record_pin(struct call *call, enum audit_action action)
+static enum err audit_pin_change(struct call *call, enum audit_action action)
 {
     const struct channel *c = call->target.channel;
     const struct message *m = call->target.message;
@@ -214,7 +214,7 @@ enum err pin_message(struct call *call)
     if (e)
         return e;
     emit_channel_pins_update(call, c, true);
-    e = audit_record_pin(call, AUDIT_MESSAGE_PIN);
+    e = audit_pin_change(call, AUDIT_MESSAGE_PIN);
     return e ? e : create_pin_message(call, c, m->id);
 }
 
@@ -231,5 +231,5 @@ enum err unpin_message(struct call *call)
     if (e)
         return e;
     emit_channel_pins_update(call, call->target.channel, false);
-    return audit_record_pin(call, AUDIT_MESSAGE_UNPIN);
+    return audit_pin_change(call, AUDIT_MESSAGE_UNPIN);
 }

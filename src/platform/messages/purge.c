@@ -33,8 +33,8 @@ static const char READ_AUTHORED[] =
 
 /* Reads the author's messages in the guild. *room is the maximum number to read, and is reduced by
  * the number read. */
-static enum err read_authored_messages(struct call *call, struct purge_progress *p, int64_t *room,
-                                       struct list *ret)
+static enum err read_messages_of_author(struct call *call, struct purge_progress *p, int64_t *room,
+                                        struct list *ret)
 {
     struct rows rows;
     enum err e =
@@ -53,7 +53,7 @@ static enum err read_authored_messages(struct call *call, struct purge_progress 
     return rows_end(&rows);
 }
 
-static int compare_channel_and_id(const void *a, const void *b)
+static int compare_by_channel_and_message_id(const void *a, const void *b)
 {
     const struct authored_message *x = a, *y = b;
 
@@ -93,13 +93,14 @@ static enum err schedule_next_purge_step(struct call *call, const struct purge_p
                        : job_schedule(call, &account_purge_job, p->author_id, clock_us(), data);
 }
 
-static enum err run_purge_step(struct call *call, struct purge_progress *p, int64_t *room)
+static enum err purge_message_batch(struct call *call, struct purge_progress *p, int64_t *room)
 {
     struct list all = { 0 };
-    enum err e = *room > 0 ? read_authored_messages(call, p, room, &all) : OK;
+    enum err e = *room > 0 ? read_messages_of_author(call, p, room, &all) : OK;
 
     if (!e && all.count)
-        qsort(all.items, all.count, sizeof(struct authored_message), compare_channel_and_id);
+        qsort(all.items, all.count, sizeof(struct authored_message),
+              compare_by_channel_and_message_id);
     if (!e)
         e = delete_authored_messages(call, &all);
     p->handled += (int64_t)all.count;
@@ -112,11 +113,11 @@ enum err purge_messages_of_user(struct call *call, const struct member_ban *ban)
                                 snowflake_from_ms(ban->since_us / 1000),
                                 snowflake_from_ms(clock_us() / 1000 + 1), 0 };
 
-    return run_purge_step(call, &p, ban->room);
+    return purge_message_batch(call, &p, ban->room);
 }
 
 /* Parses the data of a purge job. Jobs of older versions have no number of deleted messages. */
-static bool parse_purge_job(struct str data, struct purge_progress *ret)
+static bool parse_purge_job_data(struct str data, struct purge_progress *ret)
 {
     struct str guild = str_cut(&data, ' '), author = str_cut(&data, ' '),
                from = str_cut(&data, ' '), until = str_cut(&data, ' ');
@@ -132,7 +133,7 @@ static enum err run_message_purge_job(struct call *call, const struct job *job)
     int64_t room = BAN_DELETED_MESSAGES_AT_ONCE;
     struct purge_progress p;
 
-    return parse_purge_job(job->data, &p) ? run_purge_step(call, &p, &room) : OK;
+    return parse_purge_job_data(job->data, &p) ? purge_message_batch(call, &p, &room) : OK;
 }
 
 const struct job_kind message_purge_job = {
@@ -148,9 +149,9 @@ static enum err run_account_purge_job(struct call *call, const struct job *job)
     int64_t room = BAN_DELETED_MESSAGES_AT_ONCE;
     struct purge_progress p;
 
-    if (!parse_purge_job(job->data, &p))
+    if (!parse_purge_job_data(job->data, &p))
         return OK;
-    enum err e = run_purge_step(call, &p, &room);
+    enum err e = purge_message_batch(call, &p, &room);
     if (!e && room > 0)
         log_info("messages: deleted all messages of account %" PRIu64 ", %" PRId64 " in total",
                  p.author_id, p.handled);
@@ -179,7 +180,7 @@ enum err messages_purge_read_progress(struct tx *tx, snowflake author_id,
     struct purge_progress p;
     enum err e = tx_one(tx, FIND_PURGE, BIND(v_id(author_id)), &row, &ret->is_running);
 
-    ret->is_running = !e && ret->is_running && parse_purge_job(row_text(&row, 0), &p);
+    ret->is_running = !e && ret->is_running && parse_purge_job_data(row_text(&row, 0), &p);
     if (ret->is_running)
         *ret = (struct message_purge_progress){ true, p.handled, p.from };
     return e;

@@ -28,7 +28,7 @@ static const struct schema page_query = {
     .doc = "Which messages. If several are present, around wins over before, before over after.",
 };
 
-static enum err read_and_reply_page(struct call *call, const struct message_page *page)
+static enum err read_and_reply_message_page(struct call *call, const struct message_page *page)
 {
     struct list out, authors;
     enum err e = message_page_read(call->tx, call->target.channel->id, page, &out);
@@ -48,7 +48,7 @@ static enum err read_and_reply_page(struct call *call, const struct message_page
     return OK;
 }
 
-static struct message_page requested_page(const struct call *call)
+static struct message_page message_page_from_query(const struct call *call)
 {
     const struct page_query *q = call->query;
 
@@ -58,13 +58,14 @@ static struct message_page requested_page(const struct call *call)
 /* GET /channels/{channel.id}/messages: newest first; empty without READ_MESSAGE_HISTORY. */
 static enum err list_messages(struct call *call)
 {
-    struct message_page page = requested_page(call);
+    struct message_page page = message_page_from_query(call);
 
     if (!(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         return call_reply_object(call, &(struct list){ 0 });
     const struct cached_message_page *cached =
         message_page_cache_find(call->tx, call->target.channel->id, &page);
-    enum err e = cached ? message_page_cache_reply(call, cached) : read_and_reply_page(call, &page);
+    enum err e =
+        cached ? message_page_cache_reply(call, cached) : read_and_reply_message_page(call, &page);
     return e ? e : messages_hide_content_from_bot(call);
 }
 
@@ -112,7 +113,7 @@ static enum err send_greeting(struct call *call)
 
 /* True for the author. A bot is the author of its interaction replies, whose webhook id is the id
  * of its app. */
-static bool caller_is_author(const struct call *call)
+static bool caller_is_message_author(const struct call *call)
 {
     const struct message *m = call->target.message;
     bool by_webhook =
@@ -126,7 +127,7 @@ static enum err check_edit_permission(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);
 
-    if (caller_is_author(call))
+    if (caller_is_message_author(call))
         return system ? ERR_SYSTEM_MESSAGE : OK;
     if (call->target.member_access && call->target.permissions & PERMISSION(MANAGE_MESSAGES))
         return system ? ERR_SYSTEM_MESSAGE : OK;
@@ -142,7 +143,7 @@ static enum err check_edited_fields(struct call *call)
     bool more = in->content.given || message_body_embeds(in).given || in->components.given ||
                 in->attachments.given || in->allowed_mentions.given || in->poll.given == GIVEN;
 
-    if (!caller_is_author(call) && (more || count_uploaded_files(call)))
+    if (!caller_is_message_author(call) && (more || count_uploaded_files(call)))
         return ERR_NOT_AUTHOR;
     if (count_uploaded_files(call) && !(call->target.permissions & PERMISSION(ATTACH_FILES)))
         return call_missing_permissions_error(call, PERMISSION(ATTACH_FILES));
@@ -187,7 +188,7 @@ static enum err check_delete_permission(struct call *call)
     bool moderates =
         call->target.member_access && call->target.permissions & PERMISSION(MANAGE_MESSAGES);
 
-    if (!moderates && !caller_is_author(call))
+    if (!moderates && !caller_is_message_author(call))
         return call->target.member_access
                    ? call_missing_permissions_error(call, PERMISSION(MANAGE_MESSAGES))
                    : ERR_DM_CHANNEL;
@@ -218,7 +219,7 @@ static enum err delete_message(struct call *call)
     struct audit_options options = { .channel_id = opt_id_or_null(c->id),
                                      .count = opt_str_or_null(STR("1")) };
 
-    if (!e && !caller_is_author(call))
+    if (!e && !caller_is_message_author(call))
         e = audit_record_changes(call, c->guild_id.value, AUDIT_MESSAGE_DELETE, m->author_id,
                                  &options, (struct list){ 0 });
     return e;
@@ -244,7 +245,7 @@ static const struct schema bulk_schema = {
 };
 static const struct type bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema };
 
-static void add_id_once(struct call *call, struct list *ids, snowflake id)
+static void add_message_id_once(struct call *call, struct list *ids, snowflake id)
 {
     for (size_t i = 0; i < ids->count; i++)
         if (((snowflake *)ids->items)[i] == id)
@@ -266,7 +267,7 @@ static enum err bulk_delete_messages(struct call *call)
     for (size_t i = 0; i < in->messages.count; i++) {
         if (ids[i] < oldest)
             return ERR_TOO_OLD_TO_BULK_DELETE;
-        add_id_once(call, &once, ids[i]);
+        add_message_id_once(call, &once, ids[i]);
     }
     enum err e = messages_delete_bulk(call, c, &once);
     struct audit_options options = { .count = opt_str_or_null(

@@ -68,7 +68,7 @@ static struct opt_str optional_text_column(const struct rows *r, int column)
     return (struct opt_str){ row_is_null(r, column) ? ABSENT : GIVEN, row_text(r, column) };
 }
 
-static const struct message_reference *reference_from_row(const struct rows *r)
+static const struct message_reference *message_reference_from_row(const struct rows *r)
 {
     if (row_is_null(r, 23))
         return NULL;
@@ -107,7 +107,7 @@ static void message_from_row(const struct rows *r, void *ret)
         .interaction = optional_text_column(r, 18),
         .interaction_metadata = optional_text_column(r, 19),
         .ephemeral_for = row_id(r, 20),
-        .message_reference = reference_from_row(r),
+        .message_reference = message_reference_from_row(r),
         .pinned_at = row_int(r, 25),
         .call = optional_text_column(r, 26),
         .position = { row_is_null(r, 27) ? ABSENT : GIVEN, row_int(r, 27) },
@@ -178,7 +178,8 @@ struct page_range {
 
 /* Splits a page around a message into two ranges: the message and newer ones (half of the page,
  * rounded up), and older ones. Other pages have one range. */
-static size_t split_page_into_ranges(const struct message_page *page, struct page_range ret[2])
+static size_t split_message_page_into_ranges(const struct message_page *page,
+                                             struct page_range ret[2])
 {
     int64_t newer = (page->limit + 1) / 2;
 
@@ -194,7 +195,7 @@ static size_t split_page_into_ranges(const struct message_page *page, struct pag
     return 1;
 }
 
-static void page_message_from_row(const struct rows *r, void *ret)
+static void partial_message_from_row(const struct rows *r, void *ret)
 {
     struct message *m = ret;
 
@@ -208,7 +209,7 @@ static void page_message_from_row(const struct rows *r, void *ret)
     };
 }
 
-static void reverse_messages(struct list *l)
+static void reverse_message_order(struct list *l)
 {
     struct message *m = l->items, swap;
 
@@ -220,16 +221,16 @@ static void reverse_messages(struct list *l)
 }
 
 /* Reads a range of messages, newest first. */
-static enum err read_page_range(struct tx *tx, snowflake channel_id, const struct page_range *s,
-                                struct list *ret)
+static enum err read_message_range(struct tx *tx, snowflake channel_id, const struct page_range *s,
+                                   struct list *ret)
 {
     *ret = (struct list){ 0 };
     list_reserve(tx_arena(tx), ret, sizeof(struct message), (size_t)s->limit);
     enum err e = tx_read_list(tx, s->newer ? SQL(PAGE_AFTER) : SQL(PAGE_BEFORE),
                               BIND(v_id(channel_id), v_id(s->from), v_int(s->limit)),
-                              sizeof(struct message), page_message_from_row, ret);
+                              sizeof(struct message), partial_message_from_row, ret);
     if (s->newer)
-        reverse_messages(ret);
+        reverse_message_order(ret);
     return e;
 }
 
@@ -267,12 +268,12 @@ enum err message_page_read(struct tx *tx, snowflake channel_id, const struct mes
                            struct list *ret)
 {
     struct page_range stretches[2];
-    size_t count = split_page_into_ranges(page, stretches);
+    size_t count = split_message_page_into_ranges(page, stretches);
     struct list older = { 0 };
-    enum err e = read_page_range(tx, channel_id, &stretches[0], ret);
+    enum err e = read_message_range(tx, channel_id, &stretches[0], ret);
 
     if (!e && count > 1)
-        e = read_page_range(tx, channel_id, &stretches[1], &older);
+        e = read_message_range(tx, channel_id, &stretches[1], &older);
     for (size_t i = 0; !e && i < older.count; i++)
         *(struct message *)list_append(tx_arena(tx), ret, sizeof(struct message)) =
             ((struct message *)older.items)[i];
@@ -288,7 +289,7 @@ enum err message_page_read_authors(struct tx *tx, snowflake channel_id,
                                    const struct message_page *page, struct list *ret)
 {
     struct page_range s[2];
-    size_t count = tx_needs_round_trips(tx) ? split_page_into_ranges(page, s) : 0;
+    size_t count = tx_needs_round_trips(tx) ? split_message_page_into_ranges(page, s) : 0;
     enum err e = OK;
 
     *ret = (struct list){ 0 };
@@ -352,7 +353,7 @@ enum err message_find_by_nonce(struct tx *tx, snowflake channel_id, snowflake au
     return e;
 }
 
-static struct value precomputed_json_value(struct tx *tx, const struct message *m)
+static struct value bind_precomputed_json(struct tx *tx, const struct message *m)
 {
     struct str shown = message_precompute_json(tx_arena(tx), m);
 
@@ -416,7 +417,7 @@ enum err message_update(struct tx *tx, const struct message *m)
                         v_int((int64_t)(m->attachments.count + m->snapshot_files.count)),
                         v_int(m->pinned), optional_text_value(m->interaction_metadata),
                         m->pinned_at ? v_int(m->pinned_at) : v_null(), optional_text_value(m->call),
-                        v_int(m->polled), precomputed_json_value(tx, m)),
+                        v_int(m->polled), bind_precomputed_json(tx, m)),
                    NULL);
 }
 

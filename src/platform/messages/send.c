@@ -216,7 +216,7 @@ static const struct schema cooldown_schema = {
 static const struct type type_cooldown = { .kind = KIND_OBJECT, .schema = &cooldown_schema };
 
 /* Replies with the remaining slow mode time for the next message and the next thread, if any. */
-static enum err reply_with_cooldown(struct call *call, const struct channel *c)
+static enum err reply_with_slow_mode_cooldown(struct call *call, const struct channel *c)
 {
     struct slow_mode_cooldown left = { 0 };
     int64_t message, thread = 0;
@@ -253,5 +253,5 @@ enum err trigger_typing(struct call *call)
     }
     if (!e)
         call_emit(call, EVENT_TYPING_START, audience_of_channel(c), &typing_schema, &t);
-    return e ? e : reply_with_cooldown(call, c);
+    return e ? e : reply_with_slow_mode_cooldown(call, c);
 }

@@ -170,8 +170,8 @@ enum err check_install_permission(struct call *call, const struct authorization_
                : member_missing_permission_error(&standing, PERMISSION(MANAGE_GUILD));
 }
 
-static enum err install_on_account(struct call *call, const struct application *a,
-                                   const struct scopes *s)
+static enum err install_application_on_account(struct call *call, const struct application *a,
+                                               const struct scopes *s)
 {
     struct user_application_event ref = { a->id };
     enum err e =
@@ -203,7 +203,7 @@ enum err install_application(struct call *call, const struct application *a, con
     struct member_access standing;
 
     if (type == INSTALL_USER)
-        return install_on_account(call, a, s);
+        return install_application_on_account(call, a, s);
     enum err e = member_access_find(call->tx, guild_id, call->caller->id, &standing);
     if (e)
         return e;

@@ -68,7 +68,7 @@ static struct str append_query_parameter(struct arena *a, struct str query, cons
 
 /* Returns the normalized query parameters. The consent page sends them back in the POST request, so
  * that the grant is exactly what the page displayed. */
-static struct str normalized_query(struct call *call, const struct authorization_request *r)
+static struct str format_normalized_query(struct call *call, const struct authorization_request *r)
 {
     const struct authorize_query *q = call->query;
     struct arena *a = call->arena;
@@ -112,7 +112,7 @@ enum err get_authorization(struct call *call)
     out.scopes = r.scopes.list;
     out.permissions = q->permissions;
     out.guild_id = q->guild_id;
-    out.query = normalized_query(call, &r);
+    out.query = format_normalized_query(call, &r);
     if (scopes_contain(&r.scopes, "bot"))
         out.bot = r.application->bot;
     return call_reply_object(call, &out);
@@ -139,7 +139,7 @@ static struct str append_fragment_parameter(struct arena *a, struct str fragment
     return STR_CONCAT(a, fragment, sep, str_of(name), STR("="), str_percent_encode(a, value));
 }
 
-static enum err reply_with_fragment(struct call *call, struct str url, struct str fragment)
+static enum err reply_with_redirect_fragment(struct call *call, struct str url, struct str fragment)
 {
     const struct authorize_query *q = call->query;
 
@@ -155,8 +155,8 @@ static enum err reply_access_denied(struct call *call, const struct authorizatio
     struct str why = STR("access_denied");
 
     if (r->with_token)
-        return reply_with_fragment(call, url,
-                                   append_fragment_parameter(call->arena, STR(""), "error", why));
+        return reply_with_redirect_fragment(
+            call, url, append_fragment_parameter(call->arena, STR(""), "error", why));
     return reply_with_redirect(call, url_add_query_parameter(call->arena, url, "error", why));
 }
 
@@ -178,10 +178,11 @@ static enum err reply_with_implicit_token(struct call *call, const struct author
     f = append_fragment_parameter(a, f, "token_type", out.token_type);
     f = append_fragment_parameter(a, f, "expires_in",
                                   str_printf(a, "%lld", (long long)out.expires_in));
-    return reply_with_fragment(call, url, append_fragment_parameter(a, f, "scope", out.scope));
+    return reply_with_redirect_fragment(call, url,
+                                        append_fragment_parameter(a, f, "scope", out.scope));
 }
 
-static struct str redirect_target(struct call *call, const struct authorization_request *r)
+static struct str choose_redirect_url(struct call *call, const struct authorization_request *r)
 {
     if (r->redirect_uri.p)
         return r->redirect_uri;
@@ -228,7 +229,7 @@ enum err authorize(struct call *call)
         e = openid_store_signing_key(call);
     if (e)
         return e;
-    struct str url = redirect_target(call, &r);
+    struct str url = choose_redirect_url(call, &r);
     if (!in->authorize)
         return reply_access_denied(call, &r, url);
 

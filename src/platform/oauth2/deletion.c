@@ -26,7 +26,7 @@ static enum err delete_authorization_of_user(struct call *call, snowflake id, sn
     return row_int(&row, 0) ? hook_command_index_changed(call, user_id) : OK;
 }
 
-static enum err delete_authorizations_step(struct call *call, snowflake id,
+static enum err delete_authorization_batch(struct call *call, snowflake id,
                                            struct deletion_step *step)
 {
     struct list users = { 0 };
@@ -43,7 +43,7 @@ static const char GROUPS_WITH[] = "select channel_id from channel_integrations w
 static const char LEAVE_GROUP[] =
     "delete from channel_integrations where application_id = $1 and channel_id = $2";
 
-static enum err delete_group_integrations_step(struct call *call, snowflake id,
+static enum err delete_group_integration_batch(struct call *call, snowflake id,
                                                struct deletion_step *step)
 {
     struct list groups = { 0 };
@@ -68,9 +68,9 @@ enum err authorization_codes_delete_of_user(struct call *call, snowflake user_id
 }
 
 const struct deletion_rule oauth2_deletions[] = {
-    { WITH_APPLICATION, "authorizations", .run = delete_authorizations_step,
+    { WITH_APPLICATION, "authorizations", .run = delete_authorization_batch,
       .phase = DELETE_FIRST },
-    { WITH_APPLICATION, "channel_integrations", .run = delete_group_integrations_step,
+    { WITH_APPLICATION, "channel_integrations", .run = delete_group_integration_batch,
       .phase = DELETE_FIRST },
     { DELETE_WHERE(WITH_APPLICATION, "authorization_codes", "digest", "application_id = $1") },
     { DELETE_FEW(WITH_ACCOUNT, "authorizations", "user_id") },

@@ -46,7 +46,7 @@ enum err check_incoming_webhook_permission(struct call *call, const struct scope
     return e;
 }
 
-static bool is_permission_error(enum err e)
+static bool is_webhook_permission_error(enum err e)
 {
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_GUILD || e == ERR_MISSING_ACCESS ||
            e == ERR_MISSING_PERMISSIONS || e == ERR_GUILD_MFA_REQUIRED || e == ERR_CHANNEL_TYPE ||
@@ -54,8 +54,9 @@ static bool is_permission_error(enum err e)
 }
 
 /* Checks or creates the webhook as the user who granted the code. If h is NULL, only checks. */
-static enum err act_as_granting_user(struct call *call, const struct application *a,
-                                     const struct authorization_code *code, struct webhook *h)
+static enum err check_or_create_webhook_as_granter(struct call *call, const struct application *a,
+                                                   const struct authorization_code *code,
+                                                   struct webhook *h)
 {
     const struct caller *before = call->caller;
     struct caller *person = arena_alloc(call->arena, sizeof *person);
@@ -77,9 +78,9 @@ static enum err act_as_granting_user(struct call *call, const struct application
 enum err read_may_create_incoming_webhook(struct call *call, const struct authorization_code *code,
                                           bool *ret)
 {
-    enum err e = act_as_granting_user(call, NULL, code, NULL);
+    enum err e = check_or_create_webhook_as_granter(call, NULL, code, NULL);
 
-    *ret = !is_permission_error(e);
+    *ret = !is_webhook_permission_error(e);
     return *ret ? e : OK;
 }
 
@@ -89,7 +90,7 @@ enum err create_incoming_webhook(struct call *call, const struct application *a,
     struct webhook *h = arena_alloc(call->arena, sizeof *h);
 
     *ret = h;
-    return act_as_granting_user(call, a, code, h);
+    return check_or_create_webhook_as_granter(call, a, code, h);
 }
 
 enum err delete_incoming_webhook(struct call *call, const struct authorization_code *code)

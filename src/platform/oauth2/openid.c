@@ -39,7 +39,7 @@ static enum err create_signing_key(struct call *call)
     return signing_key_new(call->arena, key) ? OK : ERR_INTERNAL;
 }
 
-static enum err read_signing_key_exists(struct call *call)
+static enum err request_signing_key_if_missing(struct call *call)
 {
     struct signing_key key;
     bool found;
@@ -56,7 +56,7 @@ enum err prepare_authorize(struct call *call)
     struct scopes scopes;
 
     if (scopes_parse(call->arena, q->scope, &scopes) && scopes_contain(&scopes, "openid"))
-        call->read = read_signing_key_exists;
+        call->read = request_signing_key_if_missing;
     return OK;
 }
 

@@ -12,8 +12,8 @@ enum { KEY_BITS = 2048, MOST_KEY_BYTES = KEY_BITS / 8 };
 
 /* --- key generation ------------------------------------------------------------------- */
 
-static bool encode_key_number(struct arena *arena, const EVP_PKEY *key, const char *name,
-                              struct str *ret)
+static bool encode_key_parameter(struct arena *arena, const EVP_PKEY *key, const char *name,
+                                 struct str *ret)
 {
     unsigned char bytes[MOST_KEY_BYTES];
     BIGNUM *n = NULL;
@@ -53,8 +53,8 @@ static struct str key_thumbprint(struct arena *arena, const struct signing_key *
 bool signing_key_new(struct arena *arena, struct signing_key *ret)
 {
     EVP_PKEY *key = EVP_RSA_gen(KEY_BITS);
-    bool made = key && encode_key_number(arena, key, OSSL_PKEY_PARAM_RSA_N, &ret->modulus) &&
-                encode_key_number(arena, key, OSSL_PKEY_PARAM_RSA_E, &ret->exponent) &&
+    bool made = key && encode_key_parameter(arena, key, OSSL_PKEY_PARAM_RSA_N, &ret->modulus) &&
+                encode_key_parameter(arena, key, OSSL_PKEY_PARAM_RSA_E, &ret->exponent) &&
                 encode_private_key(arena, key, &ret->secret);
 
     EVP_PKEY_free(key);

@@ -52,7 +52,7 @@ static enum err authenticate_client(struct call *call, const struct opt_str *for
     return e;
 }
 
-static enum err refuse_client(struct call *call)
+static enum err reply_invalid_client(struct call *call)
 {
     return oauth2_reply_error(call, 401, "invalid_client", "Unknown application, or wrong secret.");
 }
@@ -171,8 +171,9 @@ static enum err issue_tokens_for_code(struct call *call, const struct applicatio
 
 /* Revokes the tokens of a code that is used a second time, because the code has leaked (RFC 6749
  * 4.1.2). Also deletes the webhook of the code, because the webhook's URL is a credential. */
-static enum err refuse_reused_code(struct call *call, const struct authorization_code *code,
-                                   struct str digest)
+static enum err revoke_tokens_of_reused_code(struct call *call,
+                                             const struct authorization_code *code,
+                                             struct str digest)
 {
     enum err e = revoke_tokens_of_code(call, code->user_id, digest);
 
@@ -194,8 +195,8 @@ static bool verifier_matches_challenge(struct call *call, struct str verifier, s
 
 /* Checks the verifier against the code's challenge (RFC 7636). Returns NULL if it is valid. Refuses
  * a verifier for a code without a challenge, because an attacker may have removed the challenge. */
-static const char *check_verifier(struct call *call, const struct authorization_code *code,
-                                  const char **ret_error)
+static const char *check_code_verifier(struct call *call, const struct authorization_code *code,
+                                       const char **ret_error)
 {
     const struct token_form *in = call->body;
     struct str verifier = in->code_verifier.value;
@@ -213,7 +214,7 @@ static const char *check_verifier(struct call *call, const struct authorization_
     return NULL;
 }
 
-static enum err exchange_code(struct call *call, const struct application *a)
+static enum err exchange_authorization_code(struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
     struct str digest = authorization_code_digest(call, in->code.value);
@@ -233,13 +234,13 @@ static enum err exchange_code(struct call *call, const struct application *a)
     if (!str_eq(code.redirect_uri, in->redirect_uri.value))
         return oauth2_reply_error(call, 400, "invalid_grant",
                                   "The redirect_uri differs from the request.");
-    wrong = check_verifier(call, &code, &error);
+    wrong = check_code_verifier(call, &code, &error);
     if (wrong)
         return oauth2_reply_error(call, 400, error, wrong);
-    /* A reused code is detected only after check_verifier, so that the code alone cannot revoke
-     * tokens. */
+    /* A reused code is detected only after check_code_verifier, so that the code alone cannot
+     * revoke tokens. */
     if (code.used)
-        return refuse_reused_code(call, &code, digest);
+        return revoke_tokens_of_reused_code(call, &code, digest);
     e = user_find(call->tx, code.user_id, &user);
     if (e)
         return e;
@@ -313,8 +314,8 @@ static enum err exchange_client_credentials(struct call *call, const struct appl
 }
 
 /* Returns whether a public client sends a verifier instead of a secret. If the code has no
- * challenge, check_verifier refuses the exchange. */
-static bool is_public_exchange(const struct call *call, const struct application *a)
+ * challenge, check_code_verifier refuses the exchange. */
+static bool is_public_client_exchange(const struct call *call, const struct application *a)
 {
     const struct token_form *in = call->body;
 
@@ -376,11 +377,11 @@ enum err exchange_token(struct call *call)
     enum err e = authenticate_client(call, &in->client_id, &in->client_secret, &a, &known);
     if (e)
         return e;
-    if (!known && !is_public_exchange(call, &a))
-        return refuse_client(call);
+    if (!known && !is_public_client_exchange(call, &a))
+        return reply_invalid_client(call);
     call_add_header(call, "Cache-Control", STR("no-store"));
     if (str_is(type, "authorization_code"))
-        return exchange_code(call, &a);
+        return exchange_authorization_code(call, &a);
     if (str_is(type, "refresh_token"))
         return exchange_refresh_token(call, &a);
     if (str_is(type, "client_credentials"))
@@ -442,7 +443,7 @@ enum err revoke_token(struct call *call)
     if (e)
         return e;
     if (!known)
-        return refuse_client(call);
+        return reply_invalid_client(call);
     if (in->token.given != GIVEN)
         return oauth2_reply_error(call, 400, "invalid_request", "The token is missing.");
     e = find_token_holder(call, in->token.value, &holder, &found);

@@ -37,7 +37,8 @@ static void collect_option_roles(struct arena *arena, const struct onboarding_op
 }
 
 /* Checks the number of answers to a prompt. */
-static void check_answer_count(struct call *call, const struct onboarding_prompt *p, size_t chosen)
+static void check_prompt_answer_count(struct call *call, const struct onboarding_prompt *p,
+                                      size_t chosen)
 {
     if (p->single_select && chosen > 1)
         call_add_field_error(call, "onboarding_responses", FORM_CHOICES,
@@ -67,7 +68,7 @@ static void collect_answer_changes(struct call *call, const struct onboarding *o
                 collect_option_roles(call->arena, &option[k], positions, &a->removed);
             }
         }
-        check_answer_count(call, &p[i], chosen);
+        check_prompt_answer_count(call, &p[i], chosen);
         found += chosen;
     }
     if (found == in->onboarding_responses.count)

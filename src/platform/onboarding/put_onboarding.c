@@ -44,8 +44,8 @@ static enum err check_option_roles(struct call *call, const struct onboarding_ch
     return OK;
 }
 
-static void check_channel_ids(struct call *call, const struct onboarding_change_state *w,
-                              const struct list *ids, const struct json_path *all)
+static void check_onboarding_channel_ids(struct call *call, const struct onboarding_change_state *w,
+                                         const struct list *ids, const struct json_path *all)
 {
     const snowflake *id = ids->items;
 
@@ -119,7 +119,8 @@ static bool prompt_has_option(const struct onboarding_prompt *p, snowflake id)
 
 /* Returns the id in the body if it is stored and unused, else a new id, because clients send
  * arbitrary ids for new objects. */
-static snowflake choose_object_id(struct call *call, struct list *seen, snowflake id, bool known)
+static snowflake choose_prompt_or_option_id(struct call *call, struct list *seen, snowflake id,
+                                            bool known)
 {
     snowflake settled = known && !id_list_contains(seen, id) ? id : snowflake_new();
 
@@ -127,8 +128,8 @@ static snowflake choose_object_id(struct call *call, struct list *seen, snowflak
     return settled;
 }
 
-static enum err check_option(struct call *call, const struct onboarding_change_state *w,
-                             struct onboarding_option *o, const struct json_path *here)
+static enum err check_prompt_option(struct call *call, const struct onboarding_change_state *w,
+                                    struct onboarding_option *o, const struct json_path *here)
 {
     struct json_path roles = json_path_key(here, STR("role_ids")),
                      channels = json_path_key(here, STR("channel_ids"));
@@ -138,7 +139,7 @@ static enum err check_option(struct call *call, const struct onboarding_change_s
     else
         o->description = STR("");
     resolve_option_emoji(call, w, o, here);
-    check_channel_ids(call, w, &o->channel_ids, &channels);
+    check_onboarding_channel_ids(call, w, &o->channel_ids, &channels);
     return check_option_roles(call, w, &o->role_ids, &roles);
 }
 
@@ -152,14 +153,14 @@ static enum err check_prompt(struct call *call, struct onboarding_change_state *
     struct list options_seen = { 0 };
     enum err e = OK;
 
-    p->id = choose_object_id(call, seen, p->id, before != NULL);
+    p->id = choose_prompt_or_option_id(call, seen, p->id, before != NULL);
     for (size_t i = 0; !e && i < p->options.count; i++) {
         struct json_path at = json_path_index(&all, i);
         snowflake id = o[i].given_id.value;
 
-        o[i].id = choose_object_id(call, &options_seen, id,
-                                   o[i].given_id.given == GIVEN && prompt_has_option(before, id));
-        e = check_option(call, w, &o[i], &at);
+        o[i].id = choose_prompt_or_option_id(
+            call, &options_seen, id, o[i].given_id.given == GIVEN && prompt_has_option(before, id));
+        e = check_prompt_option(call, w, &o[i], &at);
     }
     return e;
 }
@@ -248,8 +249,8 @@ static bool meets_channel_requirements(struct call *call, const struct onboardin
 
 /* --- audit log ------------------------------------------------------------------------ */
 
-static void add_audit_entry(struct call *call, struct onboarding_change_state *w,
-                            enum audit_action action, snowflake target)
+static void add_onboarding_audit_entry(struct call *call, struct onboarding_change_state *w,
+                                       enum audit_action action, snowflake target)
 {
     *(struct onboarding_audit_entry *)list_append(call->arena, &w->audit,
                                                   sizeof(struct onboarding_audit_entry)) =
@@ -292,11 +293,11 @@ static void add_prompt_audit_entries(struct call *call, struct onboarding_change
         if (!before)
             add_prompt_create_entry(call, w, &now[i]);
         else if (prompts_differ(call, before, &now[i]))
-            add_audit_entry(call, w, AUDIT_ONBOARDING_PROMPT_UPDATE, now[i].id);
+            add_onboarding_audit_entry(call, w, AUDIT_ONBOARDING_PROMPT_UPDATE, now[i].id);
     }
     for (size_t i = 0; i < w->before.prompts.count; i++)
         if (!id_list_contains(&current_ids, was[i].id))
-            add_audit_entry(call, w, AUDIT_ONBOARDING_PROMPT_DELETE, was[i].id);
+            add_onboarding_audit_entry(call, w, AUDIT_ONBOARDING_PROMPT_DELETE, was[i].id);
 }
 
 /* --- the stages ----------------------------------------------------------------------- */
@@ -331,14 +332,14 @@ static enum err apply_onboarding_change(struct call *call, struct onboarding_cha
         w->now.mode = in->mode.value;
     if (in->default_channel_ids.given == GIVEN) {
         w->now.default_channel_ids = in->default_channel_ids.value;
-        check_channel_ids(call, w, &w->now.default_channel_ids, &channels);
+        check_onboarding_channel_ids(call, w, &w->now.default_channel_ids, &channels);
     }
     if (in->prompts.given == GIVEN)
         e = check_prompts(call, w);
     return e || !form_has_errors(&call->form) ? e : ERR_INVALID_FORM_BODY;
 }
 
-static enum err compute_onboarding(struct call *call)
+static enum err compute_onboarding_change(struct call *call)
 {
     struct onboarding_change_state *w = call_passed_data(call, "onboarding_change_state");
     bool known = w->before.version != 0;
@@ -350,8 +351,8 @@ static enum err compute_onboarding(struct call *call)
     if (w->now.enabled && !meets_channel_requirements(call, w))
         return w->before.enabled ? ERR_ONBOARDING_BELOW : ERR_ONBOARDING_NEEDS;
     add_prompt_audit_entries(call, w);
-    add_audit_entry(call, w, known ? AUDIT_ONBOARDING_UPDATE : AUDIT_ONBOARDING_CREATE,
-                    w->now.guild_id);
+    add_onboarding_audit_entry(call, w, known ? AUDIT_ONBOARDING_UPDATE : AUDIT_ONBOARDING_CREATE,
+                               w->now.guild_id);
     w->prompts = json_column_encode(call->arena, &type_onboarding_prompts, &w->now.prompts);
     w->channels = json_column_encode(call->arena, &type_ids, &w->now.default_channel_ids);
     w->reply = json_column_encode(call->arena, &type_onboarding, &w->now);
@@ -362,7 +363,7 @@ enum err prepare_put_onboarding(struct call *call)
 {
     call_pass_data(call, "onboarding_change_state", sizeof(struct onboarding_change_state));
     call->read = read_onboarding_state;
-    call->compute = compute_onboarding;
+    call->compute = compute_onboarding_change;
     return OK;
 }
 

@@ -121,8 +121,8 @@ static enum err get_welcome_screen(struct call *call)
     return e ? e : call_reply_object(call, &row.screen);
 }
 
-static enum err resolve_channel_emoji(struct call *call, struct welcome_channel *c,
-                                      const struct json_path *here)
+static enum err resolve_welcome_channel_emoji(struct call *call, struct welcome_channel *c,
+                                              const struct json_path *here)
 {
     struct json_path id_at = json_path_key(here, STR("emoji_id")),
                      name_at = json_path_key(here, STR("emoji_name"));
@@ -163,7 +163,7 @@ static enum err check_welcome_channels(struct call *call, const struct list *in,
         if (!e && !found)
             form_add_error(&call->form, &at, FORM_CHOICES, "Value must be a channel of the guild.");
         if (!e)
-            e = resolve_channel_emoji(call, c, &item);
+            e = resolve_welcome_channel_emoji(call, c, &item);
     }
     return e;
 }

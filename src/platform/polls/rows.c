@@ -37,7 +37,8 @@ static enum err read_vote_counts(struct tx *tx, snowflake message_id, struct pol
     return rows_end(&rows);
 }
 
-static void read_final_counts(struct arena *arena, struct str json, struct poll_results *results)
+static void decode_final_vote_counts(struct arena *arena, struct str json,
+                                     struct poll_results *results)
 {
     struct list counts = json_column_decode_list(arena, &type_numbers, json);
 
@@ -83,7 +84,7 @@ enum err poll_find(struct tx *tx, snowflake message_id, snowflake user_id, const
     *ret = poll;
     if (row_is_null(&row, 4))
         return read_vote_counts(tx, message_id, results);
-    read_final_counts(tx_arena(tx), row_text(&row, 4), results);
+    decode_final_vote_counts(tx_arena(tx), row_text(&row, 4), results);
     return OK;
 }
 

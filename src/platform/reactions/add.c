@@ -71,7 +71,7 @@ static enum err check_not_blocked_by_author(struct call *call)
     return e || !blocked ? e : ERR_REACTION_BLOCKED;
 }
 
-static enum err check_burst_permission(struct call *call, bool burst)
+static enum err check_burst_reaction_permission(struct call *call, bool burst)
 {
     struct user user;
 
@@ -84,8 +84,9 @@ static enum err check_burst_permission(struct call *call, bool burst)
 }
 
 /* Checks that the caller may use an emoji that the message does not have yet. */
-static enum err resolve_new_emoji(struct call *call, const struct reaction_emoji_name *name,
-                                  struct reaction_emoji *ret)
+static enum err resolve_new_reaction_emoji(struct call *call,
+                                           const struct reaction_emoji_name *name,
+                                           struct reaction_emoji *ret)
 {
     const struct channel *c = call->target.channel;
     struct emoji_user who = { .user_id = call->caller->id,
@@ -105,7 +106,7 @@ static enum err resolve_new_emoji(struct call *call, const struct reaction_emoji
     return OK;
 }
 
-static enum err check_new_emoji(const struct call *call)
+static enum err check_new_reaction_allowed(const struct call *call)
 {
     if (!(call->target.permissions & PERMISSION(ADD_REACTIONS)))
         return call_missing_permissions_error(call, PERMISSION(ADD_REACTIONS));
@@ -166,7 +167,7 @@ static enum err add_new_reaction(struct call *call, struct str key,
                                   .key = key,
                                   .emoji = reaction_emoji_encode(call->arena, emoji) };
     bool new;
-    enum err e = check_new_emoji(call);
+    enum err e = check_new_reaction_allowed(call);
 
     if (!burst)
         reaction_line_add_user(call->arena, &line, call->caller->id);
@@ -189,11 +190,11 @@ enum err create_reaction(struct call *call)
         e = parse_emoji_of_path(call, &name);
     bool joins = !e && find_reaction_of_message(call, name.key, &there);
     if (!e && !joins)
-        e = resolve_new_emoji(call, &name, &emoji);
+        e = resolve_new_reaction_emoji(call, &name, &emoji);
     if (!e)
         e = check_not_blocked_by_author(call);
     if (!e)
-        e = check_burst_permission(call, burst);
+        e = check_burst_reaction_permission(call, burst);
     if (e || (joins && there.reader_bits & (burst ? READER_REACTED_BURST : READER_REACTED_NORMAL)))
         return e;
     return joins ? add_caller_to_reaction(call, &there, burst)

@@ -27,7 +27,8 @@ static enum err save_merged_reactions(struct tx *tx, const struct message *m, st
 
 /* Returns the reactions text of a message without one emoji (all remain if the id is 0) and without
  * the viewer's own marks. */
-static struct str reactions_text_without(struct tx *tx, const struct message *m, snowflake gone)
+static struct str remove_emoji_from_reactions_text(struct tx *tx, const struct message *m,
+                                                   snowflake gone)
 {
     struct str lines = reaction_text_skip_first_line(m->reactions.value);
     struct reaction_line line;
@@ -41,8 +42,8 @@ static struct str reactions_text_without(struct tx *tx, const struct message *m,
     return buf_move_to_arena(&out, tx_arena(tx));
 }
 
-static struct str reactions_text_with(struct tx *tx, struct str text,
-                                      const struct reaction_line *line)
+static struct str append_line_to_reactions_text(struct tx *tx, struct str text,
+                                                const struct reaction_line *line)
 {
     struct buf out;
 
@@ -75,8 +76,8 @@ static enum err insert_counter_shard(struct tx *tx, const struct message *m, str
 }
 
 /* Adds `more` to the text of a counter shard. */
-static struct str add_to_shard_text(struct tx *tx, struct str lines,
-                                    const struct reaction_line *more)
+static struct str add_counts_to_shard_text(struct tx *tx, struct str lines,
+                                           const struct reaction_line *more)
 {
     struct reaction_line line, sum = *more;
     struct buf out;
@@ -104,7 +105,7 @@ static enum err update_counter_shard(struct tx *tx, const struct message *m,
 
     if (e)
         return e;
-    struct str counts = add_to_shard_text(tx, found ? row_text(&row, 0) : STR(""), more);
+    struct str counts = add_counts_to_shard_text(tx, found ? row_text(&row, 0) : STR(""), more);
     if (!found)
         return insert_counter_shard(tx, m, counts);
     return tx_exec(tx, UPDATE_SHARD, BIND(v_id(m->id), v_int(tx_counter_shard(tx)), v_text(counts)),
@@ -192,10 +193,10 @@ static enum err append_new_reaction(struct tx *tx, const struct message *m,
     bool sharded = m->reacted == HAS_REACTIONS_IN_COUNTER_SHARDS;
 
     if (sharded && count_distinct_emoji(stored) == count_distinct_emoji(m->reactions.value))
-        return update_message_reactions(tx, m, reactions_text_with(tx, stored, line),
+        return update_message_reactions(tx, m, append_line_to_reactions_text(tx, stored, line),
                                         HAS_REACTIONS_IN_COUNTER_SHARDS);
     enum err e = save_merged_reactions(
-        tx, m, reactions_text_with(tx, reactions_text_without(tx, m, 0), line));
+        tx, m, append_line_to_reactions_text(tx, remove_emoji_from_reactions_text(tx, m, 0), line));
     return e ? e : delete_merged_shards(tx, m);
 }
 
@@ -219,7 +220,7 @@ enum err reaction_insert(struct tx *tx, const struct message *m, const struct re
 
 enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowflake id)
 {
-    struct str left = id ? reactions_text_without(tx, m, id) : STR("");
+    struct str left = id ? remove_emoji_from_reactions_text(tx, m, id) : STR("");
     enum err e = save_merged_reactions(tx, m, left);
 
     return e ? e : delete_merged_shards(tx, m);

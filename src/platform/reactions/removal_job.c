@@ -12,7 +12,7 @@ static const char DELETE_USERS[] =
     "user_id from reaction_users where reaction_id = $1 limit $2)";
 static const char DELETE_DETACHED[] = "delete from reactions where id = $1 and message_id = 0";
 
-static enum err delete_users_step(struct call *call)
+static enum err delete_reaction_user_batch(struct call *call)
 {
     int64_t room = DELETION_ROWS;
     bool found = true;
@@ -37,7 +37,7 @@ static enum err delete_users_step(struct call *call)
 static enum err run_reaction_users_delete_job(struct call *call, const struct job *job)
 {
     (void)job;
-    return delete_users_step(call);
+    return delete_reaction_user_batch(call);
 }
 
 const struct job_kind reaction_users_delete_job = {
@@ -50,23 +50,24 @@ const struct job_kind reaction_users_delete_job = {
 #define THESE "message_id = $1 and (cast($2 as bigint) = 0 or id = $2)"
 static const char DETACH_REACTIONS[] = "update reactions set message_id = 0 where " THESE;
 
-static enum err detach_and_delete_users(struct call *call, snowflake message_id, snowflake id)
+static enum err detach_and_delete_reaction_users(struct call *call, snowflake message_id,
+                                                 snowflake id)
 {
     enum err e = tx_exec(call->tx, DETACH_REACTIONS, BIND(v_id(message_id), v_id(id)), NULL);
 
-    return e ? e : delete_users_step(call);
+    return e ? e : delete_reaction_user_batch(call);
 }
 
 enum err reactions_remove_from_message(struct call *call, const struct message *m, snowflake id)
 {
     enum err e = reactions_remove_counts(call->tx, m, id);
 
-    return e ? e : detach_and_delete_users(call, m->id, id);
+    return e ? e : detach_and_delete_reaction_users(call, m->id, id);
 }
 
 enum err reactions_delete_of_message(struct call *call, const snowflake *message_id)
 {
     enum err e = reaction_shards_delete(call->tx, *message_id);
 
-    return e ? e : detach_and_delete_users(call, *message_id, 0);
+    return e ? e : detach_and_delete_reaction_users(call, *message_id, 0);
 }

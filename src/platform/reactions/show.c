@@ -7,7 +7,7 @@ struct message_range {
     snowflake first, last; /* last is 0 if the range is empty */
 };
 
-static void range_include(struct message_range *s, snowflake id)
+static void extend_message_range(struct message_range *s, snowflake id)
 {
     s->first = s->last && s->first < id ? s->first : id;
     s->last = s->last > id ? s->last : id;
@@ -60,7 +60,7 @@ static struct str merge_shard_counts(struct arena *arena, struct str text, struc
 
 /* Hides emoji with a count of 0, which concurrent removals in different counter shards can leave
  * until the shards are merged. */
-static void hide_unused_emoji(struct arena *arena, struct message *m)
+static void hide_emoji_without_reactions(struct arena *arena, struct message *m)
 {
     struct str lines = reaction_text_skip_first_line(m->reactions.value);
     struct reaction_line line;
@@ -96,7 +96,7 @@ static enum err merge_counter_shards(struct tx *tx, snowflake channel_id,
     }
     for (size_t i = 0; i < messages->count; i++)
         if (m[i].reacted == HAS_REACTIONS_IN_COUNTER_SHARDS && m[i].reactions.given == GIVEN)
-            hide_unused_emoji(tx_arena(tx), &m[i]);
+            hide_emoji_without_reactions(tx_arena(tx), &m[i]);
     return rows_end(&rows);
 }
 
@@ -153,9 +153,9 @@ enum err messages_fill_reactions(struct call *call, struct list *messages)
         if (m[i].reactions.given != GIVEN)
             continue;
         if (m[i].reacted == HAS_REACTIONS_IN_COUNTER_SHARDS)
-            range_include(&sharded, m[i].id);
+            extend_message_range(&sharded, m[i].id);
         if (m[i].reacted != HAS_REACTIONS_WITH_ALL_USERS)
-            range_include(&by_many, m[i].id);
+            extend_message_range(&by_many, m[i].id);
         else if (call->caller)
             reaction_text_set_reader(m[i].reactions.value, call->caller->id);
     }

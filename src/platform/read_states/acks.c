@@ -327,12 +327,12 @@ const struct type ack_bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema 
 
 /* Returns whether the caller cannot view the channel. Such entries are skipped, because clients may
  * send outdated ids. */
-static bool is_not_visible_error(enum err e)
+static bool is_channel_not_visible_error(enum err e)
 {
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_GUILD;
 }
 
-static enum err ack_bulk_entry_apply(struct call *call, const struct bulk_ack_entry *in)
+static enum err apply_bulk_ack_entry(struct call *call, const struct bulk_ack_entry *in)
 {
     int64_t kind = in->read_state_type;
     enum err e = OK;
@@ -354,7 +354,7 @@ static enum err ack_bulk_entry_apply(struct call *call, const struct bulk_ack_en
             e = ack_channel(call, call->target.channel, in->message_id,
                             &(struct message_ack_draft){ 0 });
     }
-    return is_not_visible_error(e) ? OK : e;
+    return is_channel_not_visible_error(e) ? OK : e;
 }
 
 /* POST /read-states/ack-bulk */
@@ -365,7 +365,7 @@ enum err ack_bulk(struct call *call)
     enum err e = OK;
 
     for (size_t i = 0; !e && i < in->read_states.count; i++)
-        e = ack_bulk_entry_apply(call, &entries[i]);
+        e = apply_bulk_ack_entry(call, &entries[i]);
     return e;
 }
 

@@ -71,8 +71,8 @@ static enum err read_mentioning_messages(struct call *call, struct list *ret)
     return rows_end(&rows);
 }
 
-static enum err add_readable_message(struct call *call, const struct mention_location *c,
-                                     struct list *out)
+static enum err add_message_if_readable(struct call *call, const struct mention_location *c,
+                                        struct list *out)
 {
     struct message m;
     enum err e = resolve_channel_by_id(call, c->channel_id);
@@ -96,7 +96,8 @@ enum err list_mentions(struct call *call)
     enum err e = read_mentioning_messages(call, &called);
 
     for (size_t i = 0; !e && i < called.count && (int64_t)out.count < q->limit; i++)
-        e = add_readable_message(call, &((const struct mention_location *)called.items)[i], &out);
+        e = add_message_if_readable(call, &((const struct mention_location *)called.items)[i],
+                                    &out);
     return e ? e : call_reply_object(call, &out);
 }
 

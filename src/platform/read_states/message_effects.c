@@ -41,8 +41,8 @@ static const char DELETE_OLD_MENTIONS[] =
     "(select min(message_id) from (select distinct message_id from mention_notes "
     "where channel_id = $1 order by message_id desc limit $2) x)";
 
-static enum err insert_group_mention(struct call *call, const struct message *m, snowflake guild_id,
-                                     int kind, snowflake target)
+static enum err insert_role_or_everyone_mention(struct call *call, const struct message *m,
+                                                snowflake guild_id, int kind, snowflake target)
 {
     return tx_exec(
         call->tx, INSERT_GROUP_MENTION,
@@ -56,9 +56,9 @@ static enum err insert_mentions(struct call *call, const struct message *m, snow
     enum err e = OK;
 
     if (m->mention_everyone)
-        e = insert_group_mention(call, m, guild_id, 0, 0);
+        e = insert_role_or_everyone_mention(call, m, guild_id, 0, 0);
     for (size_t i = 0; !e && i < m->mention_roles.count; i++)
-        e = insert_group_mention(call, m, guild_id, 1, roles[i]);
+        e = insert_role_or_everyone_mention(call, m, guild_id, 1, roles[i]);
     for (size_t i = 0; !e && i < m->mentions.count; i++)
         if (people[i].user.id != m->author_id)
             e = tx_exec(call->tx, INSERT_USER_MENTION,

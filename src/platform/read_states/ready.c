@@ -40,8 +40,8 @@ static const char UNREAD_USER_MENTIONS[] =
     "o.message_id = n.message_id and o.kind = 0) group by n.channel_id "
     "having not" CHANNEL_BEING_DELETED("n.channel_id");
 
-static enum err add_unread_counts(struct tx *tx, struct sql sql, const struct value *values,
-                                  size_t count, struct map *map)
+static enum err add_unread_mention_counts(struct tx *tx, struct sql sql, const struct value *values,
+                                          size_t count, struct map *map)
 {
     struct rows rows;
     enum err e = tx_query(tx, sql, values, count, &rows);
@@ -63,15 +63,15 @@ static enum err add_unread_counts(struct tx *tx, struct sql sql, const struct va
     return rows_end(&rows);
 }
 
-static enum err read_unread_counts(struct tx *tx, snowflake user_id, struct map *map)
+static enum err read_unread_mention_counts(struct tx *tx, snowflake user_id, struct map *map)
 {
-    enum err e =
-        add_unread_counts(tx, SQL(UNREAD_PRIVATE), BIND(v_id(user_id), v_int(MAX_MENTIONS)), map);
+    enum err e = add_unread_mention_counts(tx, SQL(UNREAD_PRIVATE),
+                                           BIND(v_id(user_id), v_int(MAX_MENTIONS)), map);
 
     if (!e)
-        e = add_unread_counts(tx, SQL(UNREAD_GROUP_MENTIONS), BIND(v_id(user_id)), map);
+        e = add_unread_mention_counts(tx, SQL(UNREAD_GROUP_MENTIONS), BIND(v_id(user_id)), map);
     if (!e)
-        e = add_unread_counts(tx, SQL(UNREAD_USER_MENTIONS), BIND(v_id(user_id)), map);
+        e = add_unread_mention_counts(tx, SQL(UNREAD_USER_MENTIONS), BIND(v_id(user_id)), map);
     return e;
 }
 
@@ -142,7 +142,7 @@ enum err ready_write_read_states(struct tx *tx, snowflake user_id, bool entries,
     map_init(&unread);
     enum err e = read_states_read(tx, user_id, &states);
     if (!e)
-        e = read_unread_counts(tx, user_id, &unread);
+        e = read_unread_mention_counts(tx, user_id, &unread);
     if (!e && entries)
         e = read_state_read_version(tx, user_id, &version);
     if (!e) {

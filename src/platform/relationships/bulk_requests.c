@@ -12,7 +12,7 @@ static const int64_t TOKEN_LIFE_US = INT64_C(15) * 60 * 1000000;
 
 /* --- declining ------------------------------------------------------------------------ */
 
-static unsigned filter_bits(const struct list *filters)
+static unsigned filters_to_bits(const struct list *filters)
 {
     unsigned set = 0;
 
@@ -26,7 +26,7 @@ enum err bulk_remove_relationships(struct call *call)
 {
     const struct friend_request_removal_query *query = call->query;
     const struct friend_request_removal_body *body = call->body;
-    unsigned set = filter_bits(&query->filters) | filter_bits(&body->filters);
+    unsigned set = filters_to_bits(&query->filters) | filters_to_bits(&body->filters);
     bool spam = query->only_spam || set & 1u << REMOVE_SPAM, ignored = set & 1u << REMOVE_IGNORED;
     struct list senders;
 
@@ -99,13 +99,13 @@ static bool list_contains_id(const struct list *ids, size_t count, snowflake id)
 
 /* Returns whether the error concerns only this user of the list. Store errors fail the whole
  * call. */
-static bool is_refused_request(enum err e)
+static bool is_friend_request_refusal(enum err e)
 {
     return error_info(e)->status < 500 && e != ERR_STORE_CONFLICT;
 }
 
-static enum err request_one_friend(struct call *call, snowflake id, bool offered,
-                                   struct bulk_friend_request_reply *reply)
+static enum err send_one_friend_request(struct call *call, snowflake id, bool offered,
+                                        struct bulk_friend_request_reply *reply)
 {
     struct user user;
     struct friend_request_attempt asking = { .op = OPERATION_ASK,
@@ -115,7 +115,7 @@ static enum err request_one_friend(struct call *call, snowflake id, bool offered
 
     if (!e)
         e = friend_request_send_or_accept(call, &asking);
-    if (e && !is_refused_request(e))
+    if (e && !is_friend_request_refusal(e))
         return e;
     struct list *result = e ? &reply->failed_requests : &reply->successful_requests;
     id_list_add(call->arena, result, id);
@@ -133,7 +133,7 @@ enum err bulk_add_relationships(struct call *call)
     enum err e = read_token_user_ids(call, in->token, &offered);
     for (size_t i = 0; !e && i < in->user_ids.count; i++)
         if (!list_contains_id(&in->user_ids, i, ids[i]))
-            e = request_one_friend(call, ids[i], list_contains_id(&offered, offered.count, ids[i]),
-                                   &reply);
+            e = send_one_friend_request(call, ids[i],
+                                        list_contains_id(&offered, offered.count, ids[i]), &reply);
     return e ? e : call_reply_object(call, &reply);
 }

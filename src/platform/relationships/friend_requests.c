@@ -5,7 +5,7 @@
 
 /* --- the two accounts ----------------------------------------------------------------- */
 
-static enum err check_target_account(const struct call *call, const struct user *user)
+static enum err check_friend_request_target(const struct call *call, const struct user *user)
 {
     if (user->disabled || user->deleting)
         return ERR_NO_SUCH_TAG;
@@ -41,7 +41,7 @@ static enum err check_target_accepts_requests(struct call *call,
                : ERR_FRIEND_REQUESTS_DISABLED;
 }
 
-static enum err check_own_limits(struct call *call)
+static enum err check_friend_limits_of_caller(struct call *call)
 {
     int64_t pending;
     enum err e = check_friend_limit(call->tx, call->caller->id);
@@ -84,7 +84,7 @@ static enum err send_friend_request(struct call *call, const struct friend_reque
     if (!e)
         e = check_target_accepts_requests(call, in, &known);
     if (!e)
-        e = check_own_limits(call);
+        e = check_friend_limits_of_caller(call);
     if (!e)
         e = free_incoming_request_slot(call, in->user->id);
     if (!e)
@@ -143,7 +143,7 @@ enum err friend_request_send_or_accept(struct call *call, const struct friend_re
     struct relationship_pair bond;
     struct user me;
 
-    enum err e = check_target_account(call, in->user);
+    enum err e = check_friend_request_target(call, in->user);
     if (!e)
         e = user_find(call->tx, call->caller->id, &me);
     if (!e)

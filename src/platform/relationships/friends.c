@@ -70,7 +70,7 @@ enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *re
 static const char FRIENDS_OF[] =
     "select target_id from relationships where user_id = $1 and type = 1 order by target_id";
 
-static struct list copy_ids(struct arena *arena, const struct list *ids)
+static struct list copy_id_list(struct arena *arena, const struct list *ids)
 {
     struct list own = { 0 };
     const snowflake *id = ids->items;
@@ -89,7 +89,7 @@ static void cache_friend_ids(struct tx *tx, const struct result_cache_key *key,
         return;
     result_cache_add_dependency(cached, VERSIONED_RELATIONSHIPS, key->ids[0]);
     struct list *own = arena_alloc(result_cache_arena(cached), sizeof *own);
-    *own = copy_ids(result_cache_arena(cached), ids);
+    *own = copy_id_list(result_cache_arena(cached), ids);
     result_cache_end(cached, own);
 }
 
@@ -100,7 +100,7 @@ enum err friend_ids_read(struct tx *tx, snowflake user_id, struct list *ret)
     const struct list *cached = result_cache_find(tx, &key);
 
     if (cached) {
-        *ret = copy_ids(tx_arena(tx), cached);
+        *ret = copy_id_list(tx_arena(tx), cached);
         return OK;
     }
     enum err e = tx_read_ids(tx, FRIENDS_OF, BIND(v_id(user_id)), ret);

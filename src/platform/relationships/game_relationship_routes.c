@@ -34,7 +34,7 @@ static enum err list_game_relationships(struct call *call)
 
 /* --- changes -------------------------------------------------------------------------- */
 
-static enum err check_target_account(struct call *call, const struct user *user)
+static enum err check_game_friend_target(struct call *call, const struct user *user)
 {
     int64_t mine, theirs;
 
@@ -69,9 +69,10 @@ static enum err read_game_relationship_pair(struct call *call, snowflake their_i
 }
 
 /* Computes the change by the transitions of friendships. *ret_changes: something changes. */
-static enum err compute_game_change(enum relationship_operation op,
-                                    const struct game_relationship_pair *before,
-                                    struct relationship_pair_change *ret, bool *ret_changes)
+static enum err compute_game_relationship_change(enum relationship_operation op,
+                                                 const struct game_relationship_pair *before,
+                                                 struct relationship_pair_change *ret,
+                                                 bool *ret_changes)
 {
     struct relationship_pair b = { .mine.type = before->mine.type,
                                    .theirs.type = before->theirs.type };
@@ -82,8 +83,9 @@ static enum err compute_game_change(enum relationship_operation op,
 }
 
 /* A request needs the target's authorization of the app; accepting needs that of both users. */
-static enum err check_authorizations(struct call *call, const struct game_relationship_pair *c,
-                                     bool accepting)
+static enum err check_application_authorizations(struct call *call,
+                                                 const struct game_relationship_pair *c,
+                                                 bool accepting)
 {
     snowflake application_id = c->mine.application_id;
     bool mine = true, theirs;
@@ -111,17 +113,19 @@ static enum err check_game_friend_limit(struct call *call, const struct game_rel
     return OK;
 }
 
-static enum err emit_game_change(struct call *call, const struct game_relationship *before,
-                                 const struct game_relationship *after,
-                                 enum relationship_event event_list)
+static enum err emit_game_relationship_change(struct call *call,
+                                              const struct game_relationship *before,
+                                              const struct game_relationship *after,
+                                              enum relationship_event event_list)
 {
     if (event_list == SIDE_EVENT_REMOVE)
         return game_relationship_emit(call, EVENT_GAME_RELATIONSHIP_REMOVE, before);
     return game_relationship_emit(call, EVENT_GAME_RELATIONSHIP_ADD, after);
 }
 
-static enum err apply_game_change(struct call *call, const struct game_relationship_pair *before,
-                                  const struct relationship_pair_change *c)
+static enum err apply_game_relationship_change(struct call *call,
+                                               const struct game_relationship_pair *before,
+                                               const struct relationship_pair_change *c)
 {
     struct game_relationship_pair after = *before;
     enum err e;
@@ -133,12 +137,13 @@ static enum err apply_game_change(struct call *call, const struct game_relations
     if (!e)
         e = game_relationship_save(call->tx, &after.theirs);
     if (!e)
-        e = emit_game_change(call, &before->mine, &after.mine, c->mine.event);
-    return e ? e : emit_game_change(call, &before->theirs, &after.theirs, c->theirs.event);
+        e = emit_game_relationship_change(call, &before->mine, &after.mine, c->mine.event);
+    return e ? e
+             : emit_game_relationship_change(call, &before->theirs, &after.theirs, c->theirs.event);
 }
 
 /* Sends the requester a notification that the game friend request was accepted. */
-static enum err notify_requester(struct call *call, snowflake asker)
+static enum err notify_game_friend_requester(struct call *call, snowflake asker)
 {
     struct user me;
     enum err e = user_find(call->tx, call->caller->id, &me);
@@ -155,20 +160,20 @@ static enum err request_or_accept_game_friend(struct call *call, const struct us
     struct game_relationship_pair couple;
     bool changes = false;
 
-    enum err e = check_target_account(call, user);
+    enum err e = check_game_friend_target(call, user);
     if (!e)
         e = read_game_relationship_pair(call, user->id, &couple);
     if (!e)
-        e = compute_game_change(op, &couple, &change, &changes);
+        e = compute_game_relationship_change(op, &couple, &change, &changes);
     if (e || !changes)
         return e;
     bool accepting = change.mine.type == RELATIONSHIP_FRIEND;
-    e = check_authorizations(call, &couple, accepting);
+    e = check_application_authorizations(call, &couple, accepting);
     if (!e && !accepting)
         e = check_game_friend_limit(call, &couple);
     if (!e)
-        e = apply_game_change(call, &couple, &change);
-    return e || !accepting ? e : notify_requester(call, user->id);
+        e = apply_game_relationship_change(call, &couple, &change);
+    return e || !accepting ? e : notify_game_friend_requester(call, user->id);
 }
 
 /* POST /users/@me/game-relationships */
@@ -208,8 +213,8 @@ static enum err remove_game_relationship(struct call *call)
 
     enum err e = read_game_relationship_pair(call, call->target.user->id, &couple);
     if (!e)
-        e = compute_game_change(OPERATION_END, &couple, &change, &changes);
-    return e || !changes ? e : apply_game_change(call, &couple, &change);
+        e = compute_game_relationship_change(OPERATION_END, &couple, &change, &changes);
+    return e || !changes ? e : apply_game_relationship_change(call, &couple, &change);
 }
 
 /* --- routes --------------------------------------------------------------------------- */

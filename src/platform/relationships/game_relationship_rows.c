@@ -137,7 +137,7 @@ enum err game_relationship_emit(struct call *call, enum event event,
 
 /* --- deletion ------------------------------------------------------------------------- */
 
-static enum err emit_removed_relationships(struct call *call, struct rows *rows)
+static enum err emit_removed_game_relationships(struct call *call, struct rows *rows)
 {
     struct list gone = { 0 };
 
@@ -166,11 +166,11 @@ enum err game_relationships_delete_between(struct call *call, snowflake a, snowf
     enum err e = tx_query(call->tx, BETWEEN, BIND(v_id(a), v_id(b)), &rows);
 
     if (!e)
-        e = emit_removed_relationships(call, &rows);
+        e = emit_removed_game_relationships(call, &rows);
     return e ? e : tx_exec(call->tx, END_BETWEEN, BIND(v_id(a), v_id(b)), NULL);
 }
 
-static enum err delete_game_relationships_step(struct call *call, struct sql sql, snowflake id,
+static enum err delete_game_relationship_batch(struct call *call, struct sql sql, snowflake id,
                                                struct deletion_step *step)
 {
     struct list gone = { 0 };
@@ -202,7 +202,7 @@ static const char OF_APPLICATION[] =
 enum err game_relationships_delete_of_application(struct call *call, snowflake id,
                                                   struct deletion_step *step)
 {
-    return delete_game_relationships_step(call, SQL(OF_APPLICATION), id, step);
+    return delete_game_relationship_batch(call, SQL(OF_APPLICATION), id, step);
 }
 
 static const char OF_ACCOUNT[] =
@@ -212,5 +212,5 @@ static const char OF_ACCOUNT[] =
 enum err game_relationships_delete_of_account(struct call *call, snowflake id,
                                               struct deletion_step *step)
 {
-    return delete_game_relationships_step(call, SQL(OF_ACCOUNT), id, step);
+    return delete_game_relationship_batch(call, SQL(OF_ACCOUNT), id, step);
 }

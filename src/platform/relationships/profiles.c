@@ -174,7 +174,7 @@ static enum err add_mutual_friends(struct call *call, struct profile *p)
 }
 
 /* The caller must be a member of the guild; the other user need not be one. */
-static enum err add_profile_member(struct call *call, struct profile *p)
+static enum err add_guild_member_to_profile(struct call *call, struct profile *p)
 {
     const struct profile_query *in = call->query;
     struct member *m = arena_alloc(call->arena, sizeof *m);
@@ -211,8 +211,8 @@ static enum err add_bot_application(struct call *call, struct profile *p)
     return OK;
 }
 
-static enum err add_restricted_fields(struct call *call, struct profile_details *about,
-                                      const struct list *guilds, struct profile *p)
+static enum err add_restricted_profile_fields(struct call *call, struct profile_details *about,
+                                              const struct list *guilds, struct profile *p)
 {
     const struct profile_query *in = call->query;
     const struct user *user = p->user;
@@ -228,7 +228,7 @@ static enum err add_restricted_fields(struct call *call, struct profile_details 
     if (!e)
         e = add_mutual_friends(call, p);
     if (!e)
-        e = add_profile_member(call, p);
+        e = add_guild_member_to_profile(call, p);
     return e ? e : add_bot_application(call, p);
 }
 
@@ -263,7 +263,7 @@ static enum err get_profile(struct call *call)
     if (!whole)
         user.bio = STR("");
     else
-        e = add_restricted_fields(call, &about, &guilds, &out);
+        e = add_restricted_profile_fields(call, &about, &guilds, &out);
     return e ? e : call_reply_object(call, &out);
 }
 

@@ -19,7 +19,7 @@ static const char FIND_BOND[] =
     "origin_application_id from relationships where (user_id = $1 and target_id = $2) or "
     "(user_id = $2 and target_id = $1)";
 
-static void side_from_row(const struct rows *r, struct relationship_side *ret)
+static void relationship_side_from_row(const struct rows *r, struct relationship_side *ret)
 {
     *ret = (struct relationship_side){
         .type = row_int(r, 1),
@@ -34,7 +34,7 @@ static void side_from_row(const struct rows *r, struct relationship_side *ret)
 }
 
 /* Returns the type that the other user's row must have, or -1 if any type is legal. */
-static int64_t counterpart_type(int64_t type)
+static int64_t counterpart_relationship_type(int64_t type)
 {
     switch (type) {
     case RELATIONSHIP_FRIEND:
@@ -48,9 +48,10 @@ static int64_t counterpart_type(int64_t type)
     }
 }
 
-static bool is_one_sided(const struct relationship_side *s, const struct relationship_side *other)
+static bool relationship_is_one_sided(const struct relationship_side *s,
+                                      const struct relationship_side *other)
 {
-    int64_t wanted = counterpart_type(s->type);
+    int64_t wanted = counterpart_relationship_type(s->type);
 
     return wanted >= 0 && other->type != wanted;
 }
@@ -78,8 +79,8 @@ enum err relationship_side_save(struct tx *tx, snowflake owner, snowflake other,
 }
 
 /* Removes a relationship that only one of the two users has in his row. */
-static enum err remove_one_sided(struct tx *tx, snowflake owner, snowflake other,
-                                 struct relationship_side *s)
+static enum err remove_one_sided_relationship(struct tx *tx, snowflake owner, snowflake other,
+                                              struct relationship_side *s)
 {
     log_warn("relationships: removed a one-sided relationship of account %" PRIu64 " with %" PRIu64,
              owner, other);
@@ -97,14 +98,14 @@ enum err relationship_pair_read(struct tx *tx, snowflake my_id, snowflake their_
     if (e)
         return e;
     while (rows_next(&rows))
-        side_from_row(&rows, row_id(&rows, 0) == my_id ? &ret->mine : &ret->theirs);
+        relationship_side_from_row(&rows, row_id(&rows, 0) == my_id ? &ret->mine : &ret->theirs);
     e = rows_end(&rows);
-    bool half = is_one_sided(&ret->mine, &ret->theirs),
-         other = is_one_sided(&ret->theirs, &ret->mine);
+    bool half = relationship_is_one_sided(&ret->mine, &ret->theirs),
+         other = relationship_is_one_sided(&ret->theirs, &ret->mine);
     if (!e && half)
-        e = remove_one_sided(tx, my_id, their_id, &ret->mine);
+        e = remove_one_sided_relationship(tx, my_id, their_id, &ret->mine);
     if (!e && other)
-        e = remove_one_sided(tx, their_id, my_id, &ret->theirs);
+        e = remove_one_sided_relationship(tx, their_id, my_id, &ret->theirs);
     return e;
 }
 
@@ -165,9 +166,9 @@ static enum err emit_relationship_event(struct call *call, enum event event, sno
 /* --- changing ------------------------------------------------------------------------- */
 
 /* Returns the row of one user after the change. */
-static struct relationship_side side_after_change(const struct relationship_side *before,
-                                                  const struct relationship_side_change *c,
-                                                  const struct friend_request *request)
+static struct relationship_side compute_side_after_change(const struct relationship_side *before,
+                                                          const struct relationship_side_change *c,
+                                                          const struct friend_request *request)
 {
     struct relationship_side after = *before;
     bool was_there = before->type || before->ignored;
@@ -195,10 +196,10 @@ static struct relationship_side side_after_change(const struct relationship_side
 
 /* Emits the event to the owner of a row. If the other user is still ignored, RELATIONSHIP_REMOVE is
  * followed by RELATIONSHIP_ADD. */
-static enum err emit_side_change(struct call *call, snowflake owner, snowflake other,
-                                 const struct relationship_side *before,
-                                 const struct relationship_side *after,
-                                 const struct relationship_side_change *c)
+static enum err emit_relationship_side_change(struct call *call, snowflake owner, snowflake other,
+                                              const struct relationship_side *before,
+                                              const struct relationship_side *after,
+                                              const struct relationship_side_change *c)
 {
     static const enum event events[] = {
         [SIDE_EVENT_ADD] = EVENT_RELATIONSHIP_ADD,
@@ -217,15 +218,15 @@ static enum err emit_side_change(struct call *call, snowflake owner, snowflake o
     return e;
 }
 
-static bool side_is_unchanged(const struct relationship_side *s,
-                              const struct relationship_side_change *c)
+static bool relationship_side_is_unchanged(const struct relationship_side *s,
+                                           const struct relationship_side_change *c)
 {
     return s->type == c->type && s->ignored == c->ignored;
 }
 
 /* Calls hook_block_changed if the caller blocked or unblocked the other account. */
-static enum err notify_block_change(struct call *call, const struct relationship_pair *b,
-                                    const struct relationship_side *now)
+static enum err call_hook_if_block_changed(struct call *call, const struct relationship_pair *b,
+                                           const struct relationship_side *now)
 {
     bool before = b->mine.type == RELATIONSHIP_BLOCKED, after = now->type == RELATIONSHIP_BLOCKED;
     struct block_change change = { b->my_id, b->their_id };
@@ -237,8 +238,8 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
                                         const struct relationship_pair_change *c,
                                         const struct friend_request *request)
 {
-    struct relationship_side mine = side_after_change(&b->mine, &c->mine, request);
-    struct relationship_side theirs = side_after_change(&b->theirs, &c->theirs, request);
+    struct relationship_side mine = compute_side_after_change(&b->mine, &c->mine, request);
+    struct relationship_side theirs = compute_side_after_change(&b->theirs, &c->theirs, request);
     enum err e = OK;
 
     /* Writes the row with the lower user id first, because two users who act on each other at the
@@ -246,17 +247,18 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
     for (int i = 0; !e && i < 2; i++) {
         bool own = (b->my_id < b->their_id) == (i == 0);
 
-        if (own && !side_is_unchanged(&b->mine, &c->mine))
+        if (own && !relationship_side_is_unchanged(&b->mine, &c->mine))
             e = relationship_side_save(call->tx, b->my_id, b->their_id, &mine);
-        else if (!own && !side_is_unchanged(&b->theirs, &c->theirs))
+        else if (!own && !relationship_side_is_unchanged(&b->theirs, &c->theirs))
             e = relationship_side_save(call->tx, b->their_id, b->my_id, &theirs);
     }
     if (!e)
-        e = emit_side_change(call, b->my_id, b->their_id, &b->mine, &mine, &c->mine);
+        e = emit_relationship_side_change(call, b->my_id, b->their_id, &b->mine, &mine, &c->mine);
     if (!e)
-        e = emit_side_change(call, b->their_id, b->my_id, &b->theirs, &theirs, &c->theirs);
+        e = emit_relationship_side_change(call, b->their_id, b->my_id, &b->theirs, &theirs,
+                                          &c->theirs);
     if (!e)
-        e = notify_block_change(call, b, &mine);
+        e = call_hook_if_block_changed(call, b, &mine);
     b->mine = mine;
     b->theirs = theirs;
     return e;
@@ -321,7 +323,7 @@ static struct relationship *add_relationship_from_row(struct tx *tx, const struc
     struct user *user = arena_alloc(tx_arena(tx), sizeof *user);
     struct relationship_side s;
 
-    side_from_row(r, &s);
+    relationship_side_from_row(r, &s);
     partial_user_from_row(r, PARTIAL_USER, user);
     relationship_from_side(&s, user->id, user, out);
     return out;

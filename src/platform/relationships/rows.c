@@ -7,8 +7,8 @@
 
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
-static enum err read_count(struct tx *tx, struct sql sql, const struct value *values, size_t n,
-                           int64_t *ret)
+static enum err read_count_with_sql(struct tx *tx, struct sql sql, const struct value *values,
+                                    size_t n, int64_t *ret)
 {
     struct rows row;
     bool found;
@@ -30,7 +30,7 @@ static const char FIND_BY_OLD_NAME[] =
     "where t.name = $1 order by t.discriminator limit 2";
 
 /* Finds an account by a legacy name without discriminator, if only one account had that name. */
-static enum err find_by_legacy_name(struct tx *tx, struct str name, struct user *ret)
+static enum err find_user_by_legacy_name(struct tx *tx, struct str name, struct user *ret)
 {
     struct rows rows;
     int found = 0;
@@ -63,7 +63,7 @@ enum err user_find_by_tag(struct tx *tx, const struct user_tag *tag, struct user
     if (found)
         user_from_row(&row, 0, ret);
     else
-        return tag->discriminator ? ERR_NO_SUCH_TAG : find_by_legacy_name(tx, tag->name, ret);
+        return tag->discriminator ? ERR_NO_SUCH_TAG : find_user_by_legacy_name(tx, tag->name, ret);
     return OK;
 }
 
@@ -103,7 +103,7 @@ static const char COUNT_TYPE[] =
 
 enum err count_relationships_of_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret)
 {
-    return read_count(tx, SQL(COUNT_TYPE), BIND(v_id(user_id), v_int(type)), ret);
+    return read_count_with_sql(tx, SQL(COUNT_TYPE), BIND(v_id(user_id), v_int(type)), ret);
 }
 
 static const char LIST_INCOMING[] =
@@ -191,5 +191,5 @@ enum err has_authorized_application(struct tx *tx, snowflake user_id, snowflake 
 enum err count_game_relationships(struct tx *tx, snowflake user_id, snowflake application_id,
                                   int64_t *ret)
 {
-    return read_count(tx, SQL(COUNT_GAME), BIND(v_id(user_id), v_id(application_id)), ret);
+    return read_count_with_sql(tx, SQL(COUNT_GAME), BIND(v_id(user_id), v_id(application_id)), ret);
 }

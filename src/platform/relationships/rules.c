@@ -30,7 +30,7 @@ static const struct {
     [STATE_BLOCKING_BOTH] = { RELATIONSHIP_BLOCKED, RELATIONSHIP_BLOCKED },
 };
 
-static enum relationship_pair_state state_of_types(int64_t mine, int64_t theirs)
+static enum relationship_pair_state find_pair_state_of_types(int64_t mine, int64_t theirs)
 {
     for (int s = STATE_NONE; s < RELATIONSHIP_PAIR_STATES; s++)
         if (types_of_state[s].mine == mine && types_of_state[s].theirs == theirs)
@@ -40,7 +40,7 @@ static enum relationship_pair_state state_of_types(int64_t mine, int64_t theirs)
 
 bool relationship_types_are_legal(int64_t mine, int64_t theirs)
 {
-    return state_of_types(mine, theirs) != STATE_UNCHANGED;
+    return find_pair_state_of_types(mine, theirs) != STATE_UNCHANGED;
 }
 
 /* --- transitions ---------------------------------------------------------------------- */
@@ -107,8 +107,8 @@ static const enum relationship_event unignoring[2][2] = {
 /* clang-format on */
 
 /* A request from an ignored user causes no notification. */
-static bool change_notifies_other(const struct relationship_transition *t,
-                                  const struct relationship_side *theirs)
+static bool change_notifies_other_user(const struct relationship_transition *t,
+                                       const struct relationship_side *theirs)
 {
     return t->theirs == SIDE_EVENT_ADD && (t->to == STATE_FRIENDS || !theirs->ignored);
 }
@@ -130,7 +130,7 @@ enum err relationship_compute_change(enum relationship_operation op,
         c.mine.event = (ignore ? ignoring : unignoring)[something][mine->ignored];
     } else {
         const struct relationship_transition *t =
-            &transitions[op][state_of_types(mine->type, theirs->type)];
+            &transitions[op][find_pair_state_of_types(mine->type, theirs->type)];
 
         if (t->refusal)
             return t->refusal;
@@ -140,7 +140,7 @@ enum err relationship_compute_change(enum relationship_operation op,
         }
         c.mine.event = t->mine;
         c.theirs.event = t->theirs;
-        c.theirs.notify = change_notifies_other(t, theirs);
+        c.theirs.notify = change_notifies_other_user(t, theirs);
     }
     *ret = c;
     return OK;

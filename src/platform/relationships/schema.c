@@ -37,7 +37,7 @@ static void check_note(struct form *form, const struct json_path *here, const st
 
 /* --- POST /users/@me/relationships ---------------------------------------------------- */
 
-static struct str strip_quotes(struct str json)
+static struct str strip_json_quotes(struct str json)
 {
     return json.p[0] == '"' ? str_slice(json.p + 1, json.n - 2) : json;
 }
@@ -52,7 +52,7 @@ static void check_friend_request(struct form *form, const struct json_path *here
     check_note(form, here, &in->note);
     if (!form_has_error_at(form, &at) && !user_tag_parse(in->username, in->discriminator, &tag))
         form_add_error(form, &at, FORM_NOT_INT,
-                       STR_ARGS(form_quote_value(strip_quotes(in->discriminator))));
+                       STR_ARGS(form_quote_value(strip_json_quotes(in->discriminator))));
 }
 
 static const struct field request_fields[] = {

@@ -50,7 +50,7 @@ static enum err count_friends_of_friend(struct tx *tx, snowflake id, struct map 
     return rows_end(&rows);
 }
 
-static int compare_offers(const void *a, const void *b)
+static int compare_offers_best_first(const void *a, const void *b)
 {
     const struct suggested_user *one = a, *two = b;
 
@@ -60,7 +60,7 @@ static int compare_offers(const void *a, const void *b)
 }
 
 /* Returns suggestions of users with enough mutual friends, best first. */
-static struct list offers_from_counts(struct arena *arena, const struct map *seen)
+static struct list create_offers_from_friend_counts(struct arena *arena, const struct map *seen)
 {
     struct list offers = { 0 };
     const struct mutual_friend_count *t;
@@ -77,12 +77,12 @@ static struct list offers_from_counts(struct arena *arena, const struct map *see
             };
     }
     if (offers.count)
-        qsort(offers.items, offers.count, sizeof(struct suggested_user), compare_offers);
+        qsort(offers.items, offers.count, sizeof(struct suggested_user), compare_offers_best_first);
     return offers;
 }
 
 /* Retains the first MOST_FOUND users who may be suggested; each check is a query. */
-static enum err retain_best_offers(struct tx *tx, snowflake owner, struct list *offers)
+static enum err retain_best_allowed_offers(struct tx *tx, snowflake owner, struct list *offers)
 {
     struct suggested_user *all = offers->items;
     size_t retained = 0;
@@ -109,10 +109,10 @@ static enum err suggest_mutual_friends(struct call *call, snowflake owner,
     map_init(&seen);
     for (size_t i = 0; !e && i < friends->count && i < MAX_FRIENDS_READ; i++)
         e = count_friends_of_friend(call->tx, ((const snowflake *)friends->items)[i], &seen);
-    offers = offers_from_counts(call->arena, &seen);
+    offers = create_offers_from_friend_counts(call->arena, &seen);
     map_clear(&seen);
     if (!e)
-        e = retain_best_offers(call->tx, owner, &offers);
+        e = retain_best_allowed_offers(call->tx, owner, &offers);
     return e ? e : suggestions_replace_of_source(call, owner, STR(SOURCE_MUTUAL), &offers);
 }
 
@@ -130,7 +130,7 @@ static const char PLATFORMS[] = "select type from connections where user_id = $1
                                 "select source from friend_suggestions where user_id = $1 and "
                                 "source not in ('contacts', 'reverse', 'mutual')";
 
-static enum err suggest_platform_friends(struct call *call, snowflake owner, struct str type)
+static enum err suggest_friends_of_one_platform(struct call *call, snowflake owner, struct str type)
 {
     struct list offers = { 0 };
     struct rows rows;
@@ -149,7 +149,7 @@ static enum err suggest_platform_friends(struct call *call, snowflake owner, str
     return e ? e : suggestions_replace_of_source(call, owner, type, &offers);
 }
 
-static enum err read_platforms(struct tx *tx, snowflake owner, struct list *ret)
+static enum err read_connected_platforms(struct tx *tx, snowflake owner, struct list *ret)
 {
     struct rows rows;
     enum err e = tx_query(tx, PLATFORMS, BIND(v_id(owner)), &rows);
@@ -168,14 +168,14 @@ static enum err suggest_friends_of_platforms(struct call *call, snowflake owner,
     enum err e = OK;
 
     for (size_t i = 0; !e && i < platforms->count; i++)
-        e = suggest_platform_friends(call, owner, ((const struct str *)platforms->items)[i]);
+        e = suggest_friends_of_one_platform(call, owner, ((const struct str *)platforms->items)[i]);
     return e;
 }
 
 enum err suggestions_search_now(struct call *call, snowflake owner)
 {
     struct list platforms;
-    enum err e = read_platforms(call->tx, owner, &platforms);
+    enum err e = read_connected_platforms(call->tx, owner, &platforms);
 
     return e ? e : suggest_friends_of_platforms(call, owner, &platforms);
 }
@@ -191,7 +191,7 @@ static enum err run_suggestion_search_job(struct call *call, const struct job *j
     if (!e)
         e = suggest_mutual_friends(call, job->key, &friends);
     if (!e)
-        e = read_platforms(call->tx, job->key, &platforms);
+        e = read_connected_platforms(call->tx, job->key, &platforms);
     if (!e)
         e = suggest_friends_of_platforms(call, job->key, &platforms);
     if (e || !(friends.count || platforms.count))

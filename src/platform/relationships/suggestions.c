@@ -73,7 +73,7 @@ static void add_suggestion_reason(struct tx *tx, const struct rows *r, const str
 }
 
 /* Collects the reasons of each suggested user; the rows are ordered by suggested user. */
-static enum err collect_suggestions(struct tx *tx, struct rows *rows, struct list *ret)
+static enum err collect_suggestions_from_rows(struct tx *tx, struct rows *rows, struct list *ret)
 {
     *ret = (struct list){ 0 };
     while (rows_next(rows)) {
@@ -118,7 +118,7 @@ enum err suggestions_read(struct tx *tx, snowflake owner, struct list *ret)
 
     *ret = (struct list){ 0 };
     if (!e)
-        e = collect_suggestions(tx, &rows, &all);
+        e = collect_suggestions_from_rows(tx, &rows, &all);
     if (e || !all.count)
         return e;
     qsort(all.items, all.count, sizeof(struct collected_suggestion), compare_collected_suggestions);
@@ -258,7 +258,7 @@ static enum err read_current_suggestions(struct tx *tx, snowflake owner, struct 
     return rows_end(&rows);
 }
 
-static struct suggestion_candidate *find_candidate(const struct list *list, snowflake id)
+static struct suggestion_candidate *find_suggestion_candidate(const struct list *list, snowflake id)
 {
     for (size_t i = 0; i < list->count; i++) {
         struct suggestion_candidate *c = (struct suggestion_candidate *)list->items + i;
@@ -272,7 +272,7 @@ static struct suggestion_candidate *find_candidate(const struct list *list, snow
 static enum err add_offered_candidate(struct tx *tx, snowflake owner,
                                       const struct suggested_user *o, struct list *candidates)
 {
-    struct suggestion_candidate *c = find_candidate(candidates, o->user_id);
+    struct suggestion_candidate *c = find_suggestion_candidate(candidates, o->user_id);
     bool admissible;
     enum err e = suggestion_read_is_allowed(tx, owner, o->user_id, &admissible);
 
@@ -288,7 +288,7 @@ static enum err add_offered_candidate(struct tx *tx, snowflake owner,
     return OK;
 }
 
-static int compare_candidates(const void *a, const void *b)
+static int compare_suggestion_candidates(const void *a, const void *b)
 {
     const struct suggestion_candidate *one = a, *two = b;
 
@@ -311,8 +311,8 @@ static const char ADD[] =
     "insert into friend_suggestions (user_id, suggested_id, source, name, contact_name, "
     "mutual_friends, score) values ($1, $2, $3, $4, $5, $6, $7)";
 
-static enum err store_suggestion(struct call *call, snowflake owner, struct str source,
-                                 const struct suggestion_candidate *c)
+static enum err store_and_emit_suggestion(struct call *call, snowflake owner, struct str source,
+                                          const struct suggestion_candidate *c)
 {
     const struct suggested_user *o = c->offer;
     struct rows rows;
@@ -330,14 +330,14 @@ static enum err store_suggestion(struct call *call, snowflake owner, struct str 
         return e;
     e = tx_query(call->tx, FIND, BIND(v_id(owner), v_id(c->id)), &rows);
     if (!e)
-        e = collect_suggestions(call->tx, &rows, &one);
+        e = collect_suggestions_from_rows(call->tx, &rows, &one);
     if (!e)
         emit_suggestion_create(call, owner, &((struct collected_suggestion *)one.items)->shown);
     return e;
 }
 
-static enum err delete_candidate(struct call *call, snowflake owner,
-                                 const struct suggestion_candidate *c)
+static enum err delete_suggestion_of_candidate(struct call *call, snowflake owner,
+                                               const struct suggestion_candidate *c)
 {
     enum err e = tx_exec(call->tx, DROP, BIND(v_id(owner), v_id(c->id)), NULL);
 
@@ -362,12 +362,12 @@ enum err suggestions_replace_of_source(struct call *call, snowflake owner, struc
         e = tx_exec(call->tx, DELETE_SOURCE, BIND(v_id(owner), v_text(source)), NULL);
     if (e || !all.count)
         return e;
-    qsort(all.items, all.count, sizeof(struct suggestion_candidate), compare_candidates);
+    qsort(all.items, all.count, sizeof(struct suggestion_candidate), compare_suggestion_candidates);
     for (size_t i = 0; !e && i < all.count; i++) {
         const struct suggestion_candidate *c = (const struct suggestion_candidate *)all.items + i;
 
-        e = i < MOST_LIVE && c->score ? store_suggestion(call, owner, source, c)
-                                      : delete_candidate(call, owner, c);
+        e = i < MOST_LIVE && c->score ? store_and_emit_suggestion(call, owner, source, c)
+                                      : delete_suggestion_of_candidate(call, owner, c);
     }
     return e;
 }

@@ -213,7 +213,7 @@ struct report_menu_node {
     const char *button, *element, *report_type;
 };
 
-static void write_child_nodes_json(struct json_writer *j, bool root)
+static void write_menu_child_nodes_json(struct json_writer *j, bool root)
 {
     json_write_key(j, STR("children"));
     json_begin_array(j);
@@ -226,7 +226,7 @@ static void write_child_nodes_json(struct json_writer *j, bool root)
     json_end_array(j);
 }
 
-static void write_element_json(struct json_writer *j, const char *type)
+static void write_menu_element_json(struct json_writer *j, const char *type)
 {
     json_write_key(j, STR("elements"));
     json_begin_array(j);
@@ -249,7 +249,7 @@ static void write_element_json(struct json_writer *j, const char *type)
     json_end_array(j);
 }
 
-static void write_button_json(struct json_writer *j, const char *type)
+static void write_menu_button_json(struct json_writer *j, const char *type)
 {
     json_write_key(j, STR("button"));
     if (!type) {
@@ -286,9 +286,9 @@ static void write_menu_node_json(struct json_writer *j, const struct report_menu
         json_write_text(j, str_of(n->report_type));
     else
         json_write_null(j);
-    write_child_nodes_json(j, n->id == NODE_ROOT);
-    write_element_json(j, n->element);
-    write_button_json(j, n->button);
+    write_menu_child_nodes_json(j, n->id == NODE_ROOT);
+    write_menu_element_json(j, n->element);
+    write_menu_button_json(j, n->button);
     for (int i = 0; i < 2; i++) {
         json_write_key(j, i ? STR("is_auto_submit") : STR("is_multi_select_required"));
         json_write_bool(j, false);
@@ -296,7 +296,7 @@ static void write_menu_node_json(struct json_writer *j, const struct report_menu
     json_end_object(j);
 }
 
-static void write_menu_json(struct json_writer *j, const char *name)
+static void write_report_menu_json(struct json_writer *j, const char *name)
 {
     struct report_menu_node ends[] = {
         { NODE_ROOT, STR("ROOT"), STR("Why do you report this message?"), NULL, NULL, NULL },
@@ -340,7 +340,7 @@ static enum err get_report_menu(struct call *call)
 {
     struct json_writer j = call_reply_json_writer(call);
 
-    write_menu_json(&j, "message");
+    write_report_menu_json(&j, "message");
     return OK;
 }
 
@@ -348,7 +348,7 @@ static enum err get_first_dm_menu(struct call *call)
 {
     struct json_writer j = call_reply_json_writer(call);
 
-    write_menu_json(&j, "first_dm");
+    write_report_menu_json(&j, "first_dm");
     return OK;
 }
 

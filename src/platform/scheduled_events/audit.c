@@ -11,7 +11,7 @@ struct event_audit_state {
     struct list changes;                        /* struct audit_change */
 };
 
-static void add_changed_field(struct event_audit_state *n, const char *key, const struct type *type,
+static void audit_event_field(struct event_audit_state *n, const char *key, const struct type *type,
                               size_t offset)
 {
     audit_add_value(n->call, &n->changes, key, type,
@@ -20,7 +20,7 @@ static void add_changed_field(struct event_audit_state *n, const char *key, cons
 }
 
 #define ADD_FIELD(n, member_, type_) \
-    add_changed_field((n), #member_, &(type_), offsetof(struct scheduled_event, member_))
+    audit_event_field((n), #member_, &(type_), offsetof(struct scheduled_event, member_))
 /* The value of an optional field, or NULL if it is absent. */
 #define GIVEN_VALUE(event_, member_) \
     ((event_) && (event_)->member_.given == GIVEN ? &(event_)->member_.value : NULL)
@@ -56,8 +56,8 @@ enum err audit_record_scheduled_event(struct call *call, enum audit_action actio
     return audit_record_changes(call, any->guild_id, action, any->id, NULL, n.changes);
 }
 
-static enum err audit_add_events(struct call *call, struct audit_log_objects *log,
-                                 const struct list *ids)
+static enum err add_events_to_audit_log(struct call *call, struct audit_log_objects *log,
+                                        const struct list *ids)
 {
     const snowflake *id = ids->items;
     enum err e = OK;
@@ -86,5 +86,5 @@ enum err audit_add_scheduled_events(struct call *call, struct audit_log_objects 
     for (size_t i = 0; i < others.count; i++)
         if (!id_list_contains(&ids, other[i]))
             id_list_add(call->arena, &ids, other[i]);
-    return audit_add_events(call, log, &ids);
+    return add_events_to_audit_log(call, log, &ids);
 }

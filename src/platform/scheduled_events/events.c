@@ -81,7 +81,7 @@ static enum err reply_with_event(struct call *call, struct scheduled_event *e, b
     return err ? err : call_reply_object(call, e);
 }
 
-static enum err check_event(struct call *call, const struct scheduled_event *e)
+static enum err check_scheduled_event(struct call *call, const struct scheduled_event *e)
 {
     event_validate(&call->form, e);
     return form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : event_check_channel(call, e);
@@ -149,7 +149,7 @@ enum err create_scheduled_event(struct call *call)
                                      .privacy_level = 2 };
 
     apply_event_patch(call, &event);
-    enum err e = check_event(call, &event);
+    enum err e = check_scheduled_event(call, &event);
     if (!e)
         e = require_event_permission(call, &event, PERMISSION(CREATE_EVENTS));
     if (!e)
@@ -235,7 +235,7 @@ enum err modify_scheduled_event(struct call *call)
     struct scheduled_event checked = now;
     if (in->scheduled_start_time.given != GIVEN)
         checked.status = EVENT_ACTIVE;
-    e = check_event(call, &checked);
+    e = check_scheduled_event(call, &checked);
     if (!e)
         e = check_change_event_permission(call, &now);
     if (!e)

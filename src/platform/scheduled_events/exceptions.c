@@ -4,7 +4,7 @@
 
 enum { MOST_EXCEPTIONS = 100 };
 
-static enum err audit_record_exception(struct call *call, const struct scheduled_event *e,
+static enum err audit_exception_change(struct call *call, const struct scheduled_event *e,
                                        enum audit_action action, snowflake id)
 {
     struct audit_options options = { .event_exception_id = opt_id_or_null(id) };
@@ -59,7 +59,7 @@ static enum err save_event_exception(struct call *call, struct scheduled_event *
     enum err e = scheduled_event_update(call->tx, event);
 
     if (!e)
-        e = audit_record_exception(call, event, action, x->event_exception_id);
+        e = audit_exception_change(call, event, action, x->event_exception_id);
     if (e)
         return e;
     emit_event_exception(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_CREATE, event, x);
@@ -125,7 +125,7 @@ enum err delete_event_exception(struct call *call)
     *x = all[--event.guild_scheduled_event_exceptions.count];
     e = scheduled_event_update(call->tx, &event);
     if (!e)
-        e = audit_record_exception(call, &event, AUDIT_EVENT_EXCEPTION_DELETE, id);
+        e = audit_exception_change(call, &event, AUDIT_EVENT_EXCEPTION_DELETE, id);
     if (!e)
         emit_event_exception(call, EVENT_GUILD_SCHEDULED_EVENT_EXCEPTION_DELETE, &event, &gone);
     return e;

@@ -30,7 +30,7 @@ enum err check_view_event_permission(struct call *call, const struct scheduled_e
 }
 
 /* Returns the permissions that the event's type needs. */
-static uint64_t permissions_of_event_type(const struct scheduled_event *e)
+static uint64_t permissions_needed_for_event_type(const struct scheduled_event *e)
 {
     switch (e->entity_type) {
     case EVENT_IN_STAGE:
@@ -43,7 +43,8 @@ static uint64_t permissions_of_event_type(const struct scheduled_event *e)
 }
 
 /* A missing second factor (MFA) can withhold only MANAGE_CHANNELS. */
-static enum err lacks_manage_channels_error(struct call *call, const struct scheduled_event *e)
+static enum err get_missing_manage_channels_error(struct call *call,
+                                                  const struct scheduled_event *e)
 {
     struct channel c;
     enum err err = channel_find(call->tx, e->channel_id.value, &c);
@@ -57,7 +58,7 @@ static enum err lacks_manage_channels_error(struct call *call, const struct sche
 enum err require_event_permission(struct call *call, const struct scheduled_event *e,
                                   uint64_t any_of)
 {
-    uint64_t perms, needs = permissions_of_event_type(e);
+    uint64_t perms, needs = permissions_needed_for_event_type(e);
     enum err err = read_event_permissions(call, e, &perms);
 
     if (err)
@@ -65,7 +66,7 @@ enum err require_event_permission(struct call *call, const struct scheduled_even
     if (perms & any_of && (perms & needs) == needs)
         return OK;
     return perms & any_of && (needs & ~perms) == PERMISSION(MANAGE_CHANNELS)
-               ? lacks_manage_channels_error(call, e)
+               ? get_missing_manage_channels_error(call, e)
            : perms & any_of ? call_missing_permissions_error(call, needs & ~perms)
                             : call_missing_any_permission_error(call, any_of);
 }

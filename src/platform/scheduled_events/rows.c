@@ -45,16 +45,16 @@ static void event_from_row(const struct rows *r, void *ret)
             json_column_decode_list(arena, &type_event_exceptions, row_text(r, 13));
 }
 
-static enum err read_event_list(struct tx *tx, struct sql sql, const struct value *values,
-                                size_t count, struct list *ret)
+static enum err read_events_with_sql(struct tx *tx, struct sql sql, const struct value *values,
+                                     size_t count, struct list *ret)
 {
     *ret = (struct list){ 0 };
     return tx_read_list(tx, sql, values, count, sizeof(struct scheduled_event), event_from_row,
                         ret);
 }
 
-static enum err first_event_or_unknown(enum err e, const struct list *found,
-                                       struct scheduled_event *ret)
+static enum err get_first_event_or_error(enum err e, const struct list *found,
+                                         struct scheduled_event *ret)
 {
     if (e || !found->count)
         return e ? e : ERR_UNKNOWN_SCHEDULED_EVENT;
@@ -66,34 +66,34 @@ enum err scheduled_event_find(struct tx *tx, snowflake guild_id, snowflake id,
                               struct scheduled_event *ret)
 {
     struct list found;
-    enum err e = read_event_list(tx, SQL(EVENTS "where e.guild_id = $1 and e.id = $2"),
-                                 BIND(v_id(guild_id), v_id(id)), &found);
+    enum err e = read_events_with_sql(tx, SQL(EVENTS "where e.guild_id = $1 and e.id = $2"),
+                                      BIND(v_id(guild_id), v_id(id)), &found);
 
-    return first_event_or_unknown(e, &found, ret);
+    return get_first_event_or_error(e, &found, ret);
 }
 
 enum err scheduled_event_find_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret)
 {
     struct list found;
-    enum err e = read_event_list(tx, SQL(EVENTS "where e.id = $1"), BIND(v_id(id)), &found);
+    enum err e = read_events_with_sql(tx, SQL(EVENTS "where e.id = $1"), BIND(v_id(id)), &found);
 
-    return first_event_or_unknown(e, &found, ret);
+    return get_first_event_or_error(e, &found, ret);
 }
 
 enum err scheduled_events_read(struct tx *tx, snowflake guild_id, bool open, struct list *ret)
 {
-    return open ? read_event_list(
+    return open ? read_events_with_sql(
                       tx, SQL(EVENTS "where e.guild_id = $1 and e.status <= 2 order by e.id"),
                       BIND(v_id(guild_id)), ret)
-                : read_event_list(tx, SQL(EVENTS "where e.guild_id = $1 order by e.id"),
-                                  BIND(v_id(guild_id)), ret);
+                : read_events_with_sql(tx, SQL(EVENTS "where e.guild_id = $1 order by e.id"),
+                                       BIND(v_id(guild_id)), ret);
 }
 
 enum err scheduled_events_read_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return read_event_list(tx,
-                           SQL(EVENTS "where e.channel_id = $1 and e.status <= 2 order by e.id"),
-                           BIND(v_id(channel_id)), ret);
+    return read_events_with_sql(
+        tx, SQL(EVENTS "where e.channel_id = $1 and e.status <= 2 order by e.id"),
+        BIND(v_id(channel_id)), ret);
 }
 
 enum err guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret)
@@ -252,7 +252,7 @@ static void subscriber_from_row(const struct rows *r, void *ret)
     "select event_id, exception_id, user_id, response from scheduled_event_users where " \
     "event_id = $1 and exception_id = $2 and user_id > $3 and user_id < $4 order by user_id "
 
-static void reverse_subscribers(struct list *people)
+static void reverse_subscriber_order(struct list *people)
 {
     struct event_subscriber *p = people->items;
 
@@ -276,7 +276,7 @@ enum err event_subscribers_read(struct tx *tx, snowflake event_id, snowflake exc
     enum err e = tx_read_list(tx, back ? SQL(PEOPLE "desc limit $5") : SQL(PEOPLE "limit $5"),
                               values, 5, sizeof(struct event_subscriber), subscriber_from_row, ret);
     if (back)
-        reverse_subscribers(ret);
+        reverse_subscriber_order(ret);
     return e;
 }
 

@@ -20,7 +20,7 @@ struct civil_date {
 };
 
 /* Converts days since 1970 to a date, with the standard algorithm whose years begin in March. */
-static struct civil_date date_of_day(int64_t days)
+static struct civil_date date_from_day_number(int64_t days)
 {
     int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, of_era = z - era * 146097;
     int64_t y = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
@@ -32,7 +32,7 @@ static struct civil_date date_of_day(int64_t days)
 }
 
 /* Returns the weekday: 0 is Monday. Day 0 (1970-01-01) was a Thursday. */
-static int64_t weekday_of_day(int64_t days)
+static int64_t weekday_from_day_number(int64_t days)
 {
     return ((days + 3) % 7 + 7) % 7;
 }
@@ -47,7 +47,7 @@ static void refuse_recurrence_field(struct form *form, const struct json_path *r
     form_add_error(form, &at, FORM_CHOICES, "%s", message);
 }
 
-static unsigned weekday_bits(const struct opt_list *days)
+static unsigned weekdays_to_bits(const struct opt_list *days)
 {
     unsigned bits = 0;
 
@@ -57,7 +57,7 @@ static unsigned weekday_bits(const struct opt_list *days)
 }
 
 /* Discord allows Monday to Friday, Tuesday to Saturday, Sunday to Thursday, and three weekends. */
-static bool is_allowed_daily_weekdays(unsigned bits)
+static bool is_allowed_weekday_set(unsigned bits)
 {
     static const unsigned sets[] = { 0x1f, 0x3e, 0x4f, 0x30, 0x60, 0x41 };
 
@@ -75,7 +75,7 @@ static void check_recurrence_days(struct form *form, const struct json_path *at,
 
     switch (r->frequency) {
     case EVENT_DAILY:
-        if (days && !is_allowed_daily_weekdays(weekday_bits(&r->by_weekday)))
+        if (days && !is_allowed_weekday_set(weekdays_to_bits(&r->by_weekday)))
             refuse_recurrence_field(form, at, "by_weekday", "Not an allowed set of weekdays.");
         break;
     case EVENT_WEEKLY:
@@ -119,19 +119,19 @@ void recurrence_validate(struct form *form, const struct json_path *at,
 static bool recurs_on_day(const struct scheduled_event_recurrence *r, int64_t days, int64_t first)
 {
     const struct scheduled_event_n_weekday *nth = r->by_n_weekday.value.items;
-    struct civil_date d = date_of_day(days);
+    struct civil_date d = date_from_day_number(days);
 
     switch (r->frequency) {
     case EVENT_DAILY:
         return !r->by_weekday.value.count ||
-               weekday_bits(&r->by_weekday) >> weekday_of_day(days) & 1;
+               weekdays_to_bits(&r->by_weekday) >> weekday_from_day_number(days) & 1;
     case EVENT_WEEKLY:
-        return weekday_bits(&r->by_weekday) >> weekday_of_day(days) & 1 &&
-               ((days - weekday_of_day(days)) - (first - weekday_of_day(first))) / 7 %
-                       r->interval ==
+        return weekdays_to_bits(&r->by_weekday) >> weekday_from_day_number(days) & 1 &&
+               ((days - weekday_from_day_number(days)) - (first - weekday_from_day_number(first))) /
+                       7 % r->interval ==
                    0;
     case EVENT_MONTHLY:
-        return nth && weekday_of_day(days) == nth->day && (d.day - 1) / 7 + 1 == nth->n;
+        return nth && weekday_from_day_number(days) == nth->day && (d.day - 1) / 7 + 1 == nth->n;
     default:
         return r->by_month.value.count && d.month == *(const int64_t *)r->by_month.value.items &&
                d.day == *(const int64_t *)r->by_month_day.value.items;

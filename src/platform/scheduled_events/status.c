@@ -29,7 +29,7 @@ void emit_scheduled_event(struct call *call, enum event what, const struct sched
 
 /* --- due times ------------------------------------------------------------------------ */
 
-static int64_t event_due_time(const struct scheduled_event *e)
+static int64_t next_job_time_of_event(const struct scheduled_event *e)
 {
     bool elsewhere = e->entity_type == EVENT_EXTERNAL;
 
@@ -45,7 +45,7 @@ static int64_t event_due_time(const struct scheduled_event *e)
 
 enum err event_schedule_status_job(struct call *call, const struct scheduled_event *e)
 {
-    return job_schedule(call, &scheduled_event_job, e->id, event_due_time(e), STR(""));
+    return job_schedule(call, &scheduled_event_job, e->id, next_job_time_of_event(e), STR(""));
 }
 
 static enum err update_and_emit_event(struct call *call, const struct scheduled_event *e)
@@ -140,7 +140,7 @@ enum err event_set_status(struct call *call, struct scheduled_event *e, int64_t 
 
 /* --- the job -------------------------------------------------------------------------- */
 
-static enum err read_voice_channel_is_empty(struct call *call, snowflake channel_id, bool *ret)
+static enum err voice_channel_is_empty(struct call *call, snowflake channel_id, bool *ret)
 {
     bool found;
     enum err e = tx_exists(call->tx, "select 1 from voice_states where channel_id = $1 limit 1",
@@ -153,7 +153,7 @@ static enum err read_voice_channel_is_empty(struct call *call, snowflake channel
 static enum err end_event_if_channel_empty(struct call *call, struct scheduled_event *e)
 {
     bool empty;
-    enum err err = read_voice_channel_is_empty(call, e->channel_id.value, &empty);
+    enum err err = voice_channel_is_empty(call, e->channel_id.value, &empty);
 
     if (err)
         return err;
@@ -173,7 +173,7 @@ static enum err run_scheduled_event_job(struct call *call, const struct job *job
         return event_delete_subscribers(call, job->key);
     if (err)
         return err;
-    if (clock_us() < event_due_time(&e) && e.status != EVENT_ACTIVE)
+    if (clock_us() < next_job_time_of_event(&e) && e.status != EVENT_ACTIVE)
         return event_schedule_status_job(call, &e);
     if (!event_is_open(&e))
         return scheduled_event_delete(call, &e);

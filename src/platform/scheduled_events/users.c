@@ -116,7 +116,7 @@ enum err count_scheduled_event_users(struct call *call)
 
 /* --- subscribing ---------------------------------------------------------------------- */
 
-static void emit_event_subscriber(struct call *call, enum event what,
+static void emit_subscriber_event(struct call *call, enum event what,
                                   const struct scheduled_event *e, snowflake exception_id,
                                   snowflake user_id, int64_t response)
 {
@@ -137,7 +137,7 @@ enum err event_subscribe_user(struct call *call, struct scheduled_event *e, snow
 
     if (!err && changed) {
         e->users++;
-        emit_event_subscriber(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, e, 0, user_id, 1);
+        emit_subscriber_event(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, e, 0, user_id, 1);
     }
     return err;
 }
@@ -183,7 +183,7 @@ static enum err unsubscribe_from_occurrence(struct call *call, snowflake excepti
     if (!e && !found)
         e = ERR_UNKNOWN_EVENT_USER;
     if (!e)
-        emit_event_subscriber(call, EVENT_GUILD_SCHEDULED_EVENT_USER_REMOVE, &event, exception_id,
+        emit_subscriber_event(call, EVENT_GUILD_SCHEDULED_EVENT_USER_REMOVE, &event, exception_id,
                               call->caller->id, 1);
     return e;
 }
@@ -210,7 +210,7 @@ enum err respond_to_event_exception(struct call *call)
         e = event_subscriber_save(call->tx, event.id, exception_id, call->caller->id, response,
                                   &changed);
     if (!e && changed)
-        emit_event_subscriber(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, &event, exception_id,
+        emit_subscriber_event(call, EVENT_GUILD_SCHEDULED_EVENT_USER_ADD, &event, exception_id,
                               call->caller->id, response);
     return e ? e : reply_with_subscription(call, &event, exception_id, response);
 }

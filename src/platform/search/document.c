@@ -67,7 +67,7 @@ static size_t url_scheme_length(struct str text)
                                                    : 0;
 }
 
-static bool is_end_of_host(char c)
+static bool is_url_host_terminator(char c)
 {
     return (unsigned char)c <= ' ' || strchr("/:?#<>()\"'|*`", c);
 }
@@ -80,7 +80,7 @@ static void add_link_terms(struct arena *a, struct search_document *d, struct st
         size_t scheme = text.p[0] == 'h' ? url_scheme_length(text) : 0, n = 0;
         struct str host = str_skip_bytes(text, scheme);
 
-        while (scheme && n < host.n && !is_end_of_host(host.p[n]))
+        while (scheme && n < host.n && !is_url_host_terminator(host.p[n]))
             n++;
         if (!n)
             continue;
@@ -166,7 +166,7 @@ static void add_file_terms(struct arena *a, struct search_document *d, struct st
         add_document_term(a, d, search_term_of_name(a, 'x', extension));
 }
 
-static enum err read_file_terms(struct tx *tx, struct search_document *d)
+static enum err read_and_add_file_terms(struct tx *tx, struct search_document *d)
 {
     struct rows rows;
     enum err e = tx_query(tx, READ_FILES, BIND(v_id(d->id)), &rows);
@@ -265,7 +265,7 @@ enum err read_unindexed_documents(struct tx *tx, bool newest, int64_t limit, str
         struct unindexed_message *n = &((struct unindexed_message *)noted.items)[i];
 
         if (n->files)
-            e = read_file_terms(tx, &n->document);
+            e = read_and_add_file_terms(tx, &n->document);
         *(struct search_document *)list_append(tx_arena(tx), ret, sizeof n->document) = n->document;
     }
     return e;

@@ -50,7 +50,7 @@ static enum err index_has_max_results(struct call *call, struct list groups,
     return e;
 }
 
-static struct search_term_filter *find_prefix_group(struct search_terms *t)
+static struct search_term_filter *find_prefix_filter(struct search_terms *t)
 {
     struct search_term_filter *g = t->groups.items;
 
@@ -63,7 +63,7 @@ static struct search_term_filter *find_prefix_group(struct search_terms *t)
 enum err message_index_limit_prefix(struct call *call, struct search_terms *t,
                                     const struct search_id_range *r)
 {
-    struct search_term_filter *word = find_prefix_group(t);
+    struct search_term_filter *word = find_prefix_filter(t);
     struct search_phrase *p = t->phrases.items;
     bool full;
 

@@ -45,7 +45,7 @@ static enum err find_unindexed_hits(struct call *call, const struct search_terms
     return e;
 }
 
-static bool is_unindexed(const struct list *all, snowflake id)
+static bool message_is_unindexed(const struct list *all, snowflake id)
 {
     const snowflake *ids = all->items;
     size_t low = 0, high = all->count;
@@ -80,13 +80,13 @@ static int compare_hits_by_score(const void *a, const void *b)
     return x->score > y->score ? -1 : x->score < y->score ? 1 : compare_hits_newest_first(a, b);
 }
 
-static void add_hits(struct call *call, struct list *hits, const struct list *ids,
-                     const struct list *but)
+static void append_hits_of_ids(struct call *call, struct list *hits, const struct list *ids,
+                               const struct list *but)
 {
     for (size_t i = 0; i < ids->count; i++) {
         snowflake id = ((const snowflake *)ids->items)[i];
 
-        if (!but || !is_unindexed(but, id))
+        if (!but || !message_is_unindexed(but, id))
             ((struct search_hit *)list_append(call->arena, hits, sizeof(struct search_hit)))->id =
                 id;
     }
@@ -182,8 +182,8 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
     e = message_index_search(call, t, &range, &indexed);
     if (e)
         return e;
-    add_hits(call, ret, &indexed, &noted.all);
-    add_hits(call, ret, &noted.found, NULL);
+    append_hits_of_ids(call, ret, &indexed, &noted.all);
+    append_hits_of_ids(call, ret, &noted.found, NULL);
     if (needs_message_contents(t, q))
         e = filter_all_hits_by_content(call, t, ret);
     sort_hits(ret, relevant       ? compare_hits_by_score

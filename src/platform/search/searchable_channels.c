@@ -11,8 +11,8 @@ struct searchable_channels {
     bool reads;                                   /* the caller can read at least one channel */
 };
 
-static void classify_channels(struct call *call, const struct search_query *q,
-                              const struct list *channels, struct searchable_channels *p)
+static void classify_channels_by_access(struct call *call, const struct search_query *q,
+                                        const struct list *channels, struct searchable_channels *p)
 {
     const struct channel *c = channels->items;
     const uint64_t reading = PERMISSION(VIEW_CHANNEL) | PERMISSION(READ_MESSAGE_HISTORY);
@@ -65,9 +65,9 @@ static enum err exclude_deleted_channels(struct call *call, struct search_terms 
     return OK;
 }
 
-static enum err exclude_foreign_private_threads(struct call *call,
-                                                const struct searchable_channels *p,
-                                                struct search_terms *t)
+static enum err exclude_unjoined_private_threads(struct call *call,
+                                                 const struct searchable_channels *p,
+                                                 struct search_terms *t)
 {
     struct search_term_filter *g = search_terms_add_filter(call->arena, t);
     struct list joined;
@@ -93,7 +93,7 @@ enum err search_terms_add_guild_channels(struct call *call, const struct search_
 
     if (e)
         return e;
-    classify_channels(call, q, &channels, &p);
+    classify_channels_by_access(call, q, &channels, &p);
     if (!p.reads)
         return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     search_term_filter_add_term(call->arena, search_terms_add_filter(call->arena, t),
@@ -113,5 +113,5 @@ enum err search_terms_add_guild_channels(struct call *call, const struct search_
         add_channel_id_terms(call->arena, &search_terms_add_filter(call->arena, t)->any,
                              &q->channel_id, "c");
     e = exclude_deleted_channels(call, t);
-    return e ? e : exclude_foreign_private_threads(call, &p, t);
+    return e ? e : exclude_unjoined_private_threads(call, &p, t);
 }

@@ -53,8 +53,8 @@ static void add_flag_filter(struct arena *a, struct search_terms *t, const char 
 
 /* Adds a filter for values of which one must match, and a filter that excludes values with a minus.
  * `before` is the prefix of the terms. */
-static void add_kind_filter(struct arena *a, struct search_terms *t, const struct list *kinds,
-                            const char *before)
+static void add_include_and_exclude_filters(struct arena *a, struct search_terms *t,
+                                            const struct list *kinds, const char *before)
 {
     const struct str *k = kinds->items;
     struct search_term_filter some = { 0 }, none = { .none = true };
@@ -113,7 +113,7 @@ static struct search_phrase parse_phrase(struct arena *a, struct str text, int64
     return p;
 }
 
-static void add_word_groups(struct arena *a, struct search_terms *t, const struct search_phrase *p)
+static void add_word_filters(struct arena *a, struct search_terms *t, const struct search_phrase *p)
 {
     for (size_t i = 0; i < p->words.count; i++) {
         struct search_term_filter *g = search_terms_add_filter(a, t);
@@ -123,7 +123,7 @@ static void add_word_groups(struct arena *a, struct search_terms *t, const struc
     }
 }
 
-static void add_phrase(struct arena *a, struct list *to, const struct search_phrase *p)
+static void append_nonempty_phrase(struct arena *a, struct list *to, const struct search_phrase *p)
 {
     if (p->words.count)
         *(struct search_phrase *)list_append(a, to, sizeof *p) = *p;
@@ -141,7 +141,7 @@ static struct search_phrase parse_phrase_with_slop(struct arena *a, struct str p
 }
 
 /* Adds a filter that matches no message, for a query without any word. */
-static void add_never_matching_group(struct arena *a, struct search_terms *t)
+static void add_never_matching_filter(struct arena *a, struct search_terms *t)
 {
     search_term_filter_add_term(a, search_terms_add_filter(a, t), STR("_nothing"));
 }
@@ -158,14 +158,14 @@ static void add_contents_filter(struct arena *a, struct search_terms *t,
             parse_phrase_with_slop(a, ((const struct str *)q->contents.items)[i], q->slop);
 
         p.prefix = false;
-        add_phrase(a, &t->any_phrases, &p);
+        append_nonempty_phrase(a, &t->any_phrases, &p);
         if (p.words.count)
             search_term_filter_add_term(a, &g, ((const struct str *)p.words.items)[0]);
     }
     if (g.any.count)
         *search_terms_add_filter(a, t) = g;
     else if (q->contents.count)
-        add_never_matching_group(a, t);
+        add_never_matching_filter(a, t);
 }
 
 /* If the query has one file name, all its words must match; if it has several names, one word must
@@ -186,17 +186,17 @@ static void add_filename_filter(struct arena *a, struct search_terms *t, const s
         }
     }
     if (names->count && !g)
-        add_never_matching_group(a, t);
+        add_never_matching_filter(a, t);
 }
 
 void search_terms_add_query(struct arena *a, const struct search_query *q, struct search_terms *t)
 {
     struct search_phrase content = parse_phrase(a, q->content.value, q->slop);
 
-    add_word_groups(a, t, &content);
+    add_word_filters(a, t, &content);
     if (str_trim(q->content.value).n && !content.words.count)
-        add_never_matching_group(a, t);
-    add_phrase(a, &t->phrases, &content);
+        add_never_matching_filter(a, t);
+    append_nonempty_phrase(a, &t->phrases, &content);
     add_contents_filter(a, t, q);
     add_id_filter(a, t, 'a', &q->author_id);
     add_author_type_filter(a, t, &q->author_type);
@@ -206,8 +206,8 @@ void search_terms_add_query(struct arena *a, const struct search_query *q, struc
     add_id_filter(a, t, 'w', &q->replied_to_message_id);
     add_flag_filter(a, t, "_everyone", &q->mention_everyone);
     add_flag_filter(a, t, "_pinned", &q->pinned);
-    add_kind_filter(a, t, &q->has, "_has");
-    add_kind_filter(a, t, &q->embed_type, "_t");
+    add_include_and_exclude_filters(a, t, &q->has, "_has");
+    add_include_and_exclude_filters(a, t, &q->embed_type, "_t");
     add_name_filter(a, t, 'v', &q->embed_provider);
     add_name_filter(a, t, 'h', &q->link_hostname);
     add_name_filter(a, t, 'x', &q->attachment_extension);
@@ -218,7 +218,8 @@ void search_terms_add_query(struct arena *a, const struct search_query *q, struc
 
 /* Writes ("a" OR "b") for SQLite or ('a' | 'b') for PostgreSQL. Terms contain only letters, digits
  * and underscores. */
-static void write_alternatives(struct buf *out, const struct list *marks, bool prefix, bool sqlite)
+static void write_term_alternatives(struct buf *out, const struct list *marks, bool prefix,
+                                    bool sqlite)
 {
     const struct str *m = marks->items;
     const char *quote = sqlite ? "\"" : "'";
@@ -236,13 +237,13 @@ static void write_alternatives(struct buf *out, const struct list *marks, bool p
     buf_add_char(out, ')');
 }
 
-static void write_exclusion(struct buf *out, const struct search_term_filter *g, bool sqlite)
+static void write_term_exclusion(struct buf *out, const struct search_term_filter *g, bool sqlite)
 {
     buf_add_str(out, sqlite ? STR(" NOT (") : STR(" & !("));
-    write_alternatives(out, &g->any, false, sqlite);
+    write_term_alternatives(out, &g->any, false, sqlite);
     if (g->unless.count) {
         buf_add_str(out, sqlite ? STR(" NOT ") : STR(" & !"));
-        write_alternatives(out, &g->unless, false, sqlite);
+        write_term_alternatives(out, &g->unless, false, sqlite);
     }
     buf_add_char(out, ')');
 }
@@ -260,13 +261,13 @@ struct str search_terms_to_index_query(struct arena *a, const struct search_term
             continue;
         if (!first)
             buf_add_str(&text, sqlite ? STR(" AND ") : STR(" & "));
-        write_alternatives(&text, &g[i].any, g[i].prefix, sqlite);
+        write_term_alternatives(&text, &g[i].any, g[i].prefix, sqlite);
         first = false;
     }
     buf_add_char(&text, ')');
     for (size_t i = 0; i < t->groups.count; i++)
         if (g[i].none)
-            write_exclusion(&text, &g[i], sqlite);
+            write_term_exclusion(&text, &g[i], sqlite);
     return buf_move_to_arena(&text, a);
 }
 
@@ -303,7 +304,8 @@ static bool document_has_any_term(const struct search_document *d, const struct 
     return false;
 }
 
-static bool group_matches(const struct search_document *d, const struct search_term_filter *g)
+static bool filter_matches_document(const struct search_document *d,
+                                    const struct search_term_filter *g)
 {
     bool any = document_has_any_term(d, &g->any, g->prefix);
 
@@ -317,14 +319,14 @@ bool search_terms_match_message(const struct search_terms *t, struct search_docu
     if (d->marks.count)
         qsort(d->marks.items, d->marks.count, sizeof(struct str), compare_terms);
     for (size_t i = 0; i < t->groups.count; i++)
-        if (!group_matches(d, &g[i]))
+        if (!filter_matches_document(d, &g[i]))
             return false;
     return true;
 }
 
 /* --- word order and distance ---------------------------------------------------------- */
 
-static bool word_matches(const struct search_phrase *p, size_t n, struct str word)
+static bool phrase_word_matches(const struct search_phrase *p, size_t n, struct str word)
 {
     struct str wanted = ((const struct str *)p->words.items)[n];
 
@@ -347,7 +349,7 @@ static bool phrase_matches(struct arena *a, const struct search_phrase *p, const
             bool near = n == 0 || (last >= 0 && (int64_t)i - last - 1 <= p->slop);
             bool before = matched_at[i];
 
-            matched_at[i] = near && word_matches(p, n, w[i]);
+            matched_at[i] = near && phrase_word_matches(p, n, w[i]);
             any = any || matched_at[i];
             if (before)
                 last = (int64_t)i;
@@ -362,7 +364,7 @@ static size_t count_matching_words(const struct search_phrase *p, const struct l
 
     for (size_t i = 0; i < words->count; i++)
         for (size_t n = 0; n < p->words.count; n++)
-            if (word_matches(p, n, ((const struct str *)words->items)[i])) {
+            if (phrase_word_matches(p, n, ((const struct str *)words->items)[i])) {
                 found++;
                 break;
             }

@@ -254,7 +254,7 @@ static const struct field audited_sound[] = {
     { 0 },
 };
 
-static enum err audit_record_sound(struct call *call, enum audit_action action,
+static enum err audit_sound_change(struct call *call, enum audit_action action,
                                    const struct soundboard_sound *before,
                                    const struct soundboard_sound *now)
 {
@@ -283,7 +283,7 @@ static enum err create_guild_sound(struct call *call)
     if (!e)
         e = sound_insert(call->tx, &s);
     if (!e)
-        e = audit_record_sound(call, AUDIT_SOUND_CREATE, NULL, &s);
+        e = audit_sound_change(call, AUDIT_SOUND_CREATE, NULL, &s);
     if (!e)
         e = emit_sound_event(call, EVENT_GUILD_SOUNDBOARD_SOUND_CREATE, &s);
     return e ? e : reply_with_sound(call, &s);
@@ -305,7 +305,7 @@ static enum err modify_guild_sound(struct call *call)
     if (!e)
         e = sound_update(call->tx, &s);
     if (!e)
-        e = audit_record_sound(call, AUDIT_SOUND_UPDATE, &before, &s);
+        e = audit_sound_change(call, AUDIT_SOUND_UPDATE, &before, &s);
     if (!e)
         e = emit_sound_event(call, EVENT_GUILD_SOUNDBOARD_SOUND_UPDATE, &s);
     return e ? e : reply_with_sound(call, &s);
@@ -322,7 +322,7 @@ static enum err delete_guild_sound(struct call *call)
     if (!e)
         e = sound_delete(call, &s);
     if (!e)
-        e = audit_record_sound(call, AUDIT_SOUND_DELETE, &s, NULL);
+        e = audit_sound_change(call, AUDIT_SOUND_DELETE, &s, NULL);
     struct sound_delete_event gone = { s.guild_id.value, s.sound_id };
     if (!e)
         call_emit(call, EVENT_GUILD_SOUNDBOARD_SOUND_DELETE, audience_of_guild(gone.guild_id),
@@ -430,7 +430,7 @@ const struct domain sounds_domain = {
 enum { TONE_HZ = 8000, TONE_SAMPLES = 1600 };
 
 /* Replies with a tone of 200 ms as WAV, which needs no encoder; a higher id has a higher pitch. */
-static enum err reply_with_tone(struct call *call, snowflake id)
+static enum err reply_with_generated_tone(struct call *call, snowflake id)
 {
     struct buf out;
     unsigned char head[44] =
@@ -460,7 +460,7 @@ static enum err get_sound_file(struct call *call)
     if (!snowflake_parse(number, &id))
         return ERR_NOT_FOUND;
     if (default_sound_find(id))
-        return reply_with_tone(call, id);
+        return reply_with_generated_tone(call, id);
     enum err e = sound_find(call->tx, id, &s);
     if (e || s.file.given != GIVEN)
         return !e || e == ERR_UNKNOWN_SOUND ? ERR_NOT_FOUND : e;

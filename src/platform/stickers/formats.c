@@ -6,7 +6,7 @@
 
 enum { MOST_PIXELS = 320, MOST_MS = 5000 };
 
-static enum err check_lottie(struct arena *arena, struct str bytes)
+static enum err check_lottie_file(struct arena *arena, struct str bytes)
 {
     double from = 0, to = 0, rate = 0, width = 0, height = 0;
     struct json_reader r;
@@ -43,7 +43,7 @@ enum err sticker_file_detect(struct arena *arena, struct str bytes, struct stick
 
     *ret = (struct sticker_file){ STICKER_LOTTIE, "json" };
     if (bytes.n && bytes.p[0] == '{')
-        return check_lottie(arena, bytes);
+        return check_lottie_file(arena, bytes);
     if (!picture_detect_type(bytes, &p))
         return ERR_INVALID_ASSET;
     if (str_is(str_of(p.type), "image/gif"))

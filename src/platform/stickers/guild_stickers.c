@@ -41,8 +41,8 @@ enum err reply_with_sticker(struct call *call, struct sticker *sticker)
 /* --- the audit log -------------------------------------------------------------------- */
 
 /* Adds a change of the optional description to the audit log changes. */
-static void audit_add_description(struct call *call, struct list *changes,
-                                  const struct sticker *before, const struct sticker *now)
+static void audit_description_change(struct call *call, struct list *changes,
+                                     const struct sticker *before, const struct sticker *now)
 {
     bool was = before && before->description.given == GIVEN,
          is = now && now->description.given == GIVEN;
@@ -54,7 +54,7 @@ static void audit_add_description(struct call *call, struct list *changes,
 }
 
 /* Writes an audit log entry. before is NULL for a new sticker, now is NULL for a deleted one. */
-static enum err audit_record_sticker(struct call *call, enum audit_action action,
+static enum err audit_sticker_change(struct call *call, enum audit_action action,
                                      const struct sticker *before, const struct sticker *now)
 {
     const struct sticker *any = now ? now : before;
@@ -64,7 +64,7 @@ static enum err audit_record_sticker(struct call *call, enum audit_action action
     audit_add_value(call, &changes, key, type, before ? &before->member : NULL, \
                     now ? &now->member : NULL)
     ADD("name", &type_text, name);
-    audit_add_description(call, &changes, before, now);
+    audit_description_change(call, &changes, before, now);
     ADD("tags", &type_text, tags);
     if (!before || !now) {
         ADD("format_type", &type_count, format_type);
@@ -120,7 +120,7 @@ static const struct schema patch_schema = {
 const struct type sticker_draft_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 const struct type sticker_patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
-static bool guild_has_feature_text(const struct guild *g, const char *feature)
+static bool guild_features_contain_text(const struct guild *g, const char *feature)
 {
     return memmem(g->features.p, g->features.n, feature, strlen(feature)) != NULL;
 }
@@ -129,7 +129,7 @@ static int64_t max_stickers_of_guild(const struct guild *g)
 {
     static const int64_t by_tier[] = { 5, 15, 30, 60 };
 
-    return guild_has_feature_text(g, "\"MORE_STICKERS\"") ? 60 : by_tier[g->premium_tier & 3];
+    return guild_features_contain_text(g, "\"MORE_STICKERS\"") ? 60 : by_tier[g->premium_tier & 3];
 }
 
 static enum err check_sticker_limit(struct call *call)
@@ -142,8 +142,8 @@ static enum err check_sticker_limit(struct call *call)
 
     if (e)
         return e;
-    if (upload->file.format == STICKER_LOTTIE && !guild_has_feature_text(g, "\"VERIFIED\"") &&
-        !guild_has_feature_text(g, "\"PARTNERED\""))
+    if (upload->file.format == STICKER_LOTTIE && !guild_features_contain_text(g, "\"VERIFIED\"") &&
+        !guild_features_contain_text(g, "\"PARTNERED\""))
         return ERR_STICKER_LOTTIE;
     return n < max_stickers_of_guild(g) ? OK : ERR_MAX_STICKERS;
 }
@@ -204,7 +204,7 @@ enum err create_guild_sticker(struct call *call)
     if (!e)
         e = sticker_insert(call->tx, &s);
     if (!e)
-        e = audit_record_sticker(call, AUDIT_STICKER_CREATE, NULL, &s);
+        e = audit_sticker_change(call, AUDIT_STICKER_CREATE, NULL, &s);
     if (!e)
         e = emit_guild_stickers_update(call, s.guild_id);
     return e ? e : reply_with_sticker(call, &s);
@@ -220,7 +220,7 @@ enum err check_change_sticker_permission(struct call *call)
     return e ? e : check_expression_permission(call, s.user_id);
 }
 
-static bool sticker_is_same(const struct sticker *a, const struct sticker *b)
+static bool stickers_are_equal(const struct sticker *a, const struct sticker *b)
 {
     return str_eq(a->name, b->name) && str_eq(a->tags, b->tags) &&
            a->description.given == b->description.given &&
@@ -243,11 +243,11 @@ enum err modify_guild_sticker(struct call *call)
         now.tags = in->tags.value;
     if (in->description.given != ABSENT)
         now.description = description_or_null(in->description);
-    if (sticker_is_same(&before, &now))
+    if (stickers_are_equal(&before, &now))
         return reply_with_sticker(call, &now);
     e = sticker_update(call->tx, &now);
     if (!e)
-        e = audit_record_sticker(call, AUDIT_STICKER_UPDATE, &before, &now);
+        e = audit_sticker_change(call, AUDIT_STICKER_UPDATE, &before, &now);
     if (!e)
         e = emit_guild_stickers_update(call, now.guild_id);
     return e ? e : reply_with_sticker(call, &now);
@@ -262,6 +262,6 @@ enum err delete_guild_sticker(struct call *call)
     if (!e)
         e = sticker_delete(call, &s);
     if (!e)
-        e = audit_record_sticker(call, AUDIT_STICKER_DELETE, &s, NULL);
+        e = audit_sticker_change(call, AUDIT_STICKER_DELETE, &s, NULL);
     return e ? e : emit_guild_stickers_update(call, s.guild_id);
 }

@@ -12,7 +12,7 @@ enum err resolve_team(struct call *call)
     return team_find_member(team, call->caller->id) ? OK : ERR_MISSING_ACCESS;
 }
 
-static enum err require_access_level(struct call *call, enum team_access_level least)
+static enum err require_team_access_level(struct call *call, enum team_access_level least)
 {
     enum team_access_level level = team_access_level_of(call->target.team, call->caller->id);
 
@@ -23,17 +23,17 @@ static enum err require_access_level(struct call *call, enum team_access_level l
 
 static enum err require_team_reader(struct call *call)
 {
-    return require_access_level(call, TEAM_ACCESS_READER);
+    return require_team_access_level(call, TEAM_ACCESS_READER);
 }
 
 enum err require_team_admin(struct call *call)
 {
-    return require_access_level(call, TEAM_ACCESS_ADMIN);
+    return require_team_access_level(call, TEAM_ACCESS_ADMIN);
 }
 
 static enum err require_team_owner(struct call *call)
 {
-    return require_access_level(call, TEAM_ACCESS_OWNER);
+    return require_team_access_level(call, TEAM_ACCESS_OWNER);
 }
 
 /* GET /teams: includes teams that the caller is invited to. */

@@ -116,7 +116,7 @@ static enum err list_guild_templates(struct call *call)
 /* --- writing -------------------------------------------------------------------------- */
 
 /* Encodes and compresses the guild on the thread pool, between the two transactions. */
-static enum err compress_source(struct call *call)
+static enum err compress_source_guild(struct call *call)
 {
     struct template_state *w = call_passed_data(call, "template_state");
     struct guild_template *t = &w->template;
@@ -145,7 +145,7 @@ static enum err prepare_create_template(struct call *call)
 {
     call_pass_data(call, "template_state", sizeof(struct template_state));
     call->read = read_guild_for_new_template;
-    call->compute = compress_source;
+    call->compute = compress_source_guild;
     return OK;
 }
 
@@ -186,7 +186,7 @@ static enum err prepare_sync_template(struct call *call)
 {
     call_pass_data(call, "template_state", sizeof(struct template_state));
     call->read = read_template_for_sync;
-    call->compute = compress_source;
+    call->compute = compress_source_guild;
     return OK;
 }
 
@@ -210,7 +210,7 @@ static enum err sync_guild_template(struct call *call)
     return e ? e : call_reply_as_type(call, &type_stored_template, t);
 }
 
-static enum err read_whole_template(struct call *call)
+static enum err read_template_and_source(struct call *call)
 {
     struct template_state *w = call_passed_data(call, "template_state");
     enum err e = read_template_of_path(call, &w->template);
@@ -221,7 +221,7 @@ static enum err read_whole_template(struct call *call)
 static enum err prepare_change_template(struct call *call)
 {
     call_pass_data(call, "template_state", sizeof(struct template_state));
-    call->read = read_whole_template;
+    call->read = read_template_and_source;
     return OK;
 }
 

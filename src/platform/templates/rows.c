@@ -54,8 +54,8 @@ const struct type type_stored_templates = { .kind = KIND_ARRAY, .of = &type_stor
     "source, source_size, digest from guild_templates where "                                     \
     "exists (select 1 from guilds g where g.id = guild_id and g.removed = 0) and "
 
-static enum err read_template(struct tx *tx, struct sql sql, struct value key,
-                              struct guild_template *ret, bool *ret_found)
+static enum err read_template_with_sql(struct tx *tx, struct sql sql, struct value key,
+                                       struct guild_template *ret, bool *ret_found)
 {
     struct rows r;
     enum err e = tx_one(tx, sql, &key, 1, &r, ret_found);
@@ -81,7 +81,7 @@ static enum err read_template(struct tx *tx, struct sql sql, struct value key,
 enum err template_find(struct tx *tx, struct str code, struct guild_template *ret)
 {
     bool found;
-    enum err e = read_template(tx, SQL(TEMPLATES "code = $1"), v_text(code), ret, &found);
+    enum err e = read_template_with_sql(tx, SQL(TEMPLATES "code = $1"), v_text(code), ret, &found);
 
     return e || found ? e : ERR_UNKNOWN_TEMPLATE;
 }
@@ -89,7 +89,8 @@ enum err template_find(struct tx *tx, struct str code, struct guild_template *re
 enum err template_find_of_guild(struct tx *tx, snowflake guild_id, struct guild_template *ret,
                                 bool *ret_found)
 {
-    return read_template(tx, SQL(TEMPLATES "guild_id = $1"), v_id(guild_id), ret, ret_found);
+    return read_template_with_sql(tx, SQL(TEMPLATES "guild_id = $1"), v_id(guild_id), ret,
+                                  ret_found);
 }
 
 enum err template_read_details(struct tx *tx, struct guild_template *t)
@@ -214,7 +215,7 @@ static const char PUT_TEMPLATE[] =
     "creator_id = $5, usage_count = $6, created_at = $7, updated_at = $8, source = $9, "
     "source_size = $10, digest = $11";
 
-static enum err read_code_is_unused(struct tx *tx, const struct template_summary *t, bool *ret)
+static enum err template_code_is_unused(struct tx *tx, const struct template_summary *t, bool *ret)
 {
     bool found;
     enum err e = tx_exists(tx, "select 1 from guild_templates where code = $1 and guild_id <> $2",
@@ -233,7 +234,7 @@ enum err template_save_from_guild(struct tx *tx, struct template_summary *t)
 
     if (!t->code.n)
         t->code = new_template_code(arena);
-    enum err e = read_code_is_unused(tx, t, &is_free);
+    enum err e = template_code_is_unused(tx, t, &is_free);
     if (!e)
         e = template_source_read(tx, t->guild_id, &source);
     if (e || !is_free)

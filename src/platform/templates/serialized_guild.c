@@ -198,8 +198,8 @@ struct source_reader {
 };
 
 /* @everyone, whose role id is the guild's id, always gets the number 0. */
-static void read_source_roles(struct source_reader *r, const struct list *roles, snowflake guild_id,
-                              struct list *ret)
+static void build_template_roles(struct source_reader *r, const struct list *roles,
+                                 snowflake guild_id, struct list *ret)
 {
     const struct role *all = roles->items;
     int64_t next = 1;
@@ -225,8 +225,8 @@ static void read_source_roles(struct source_reader *r, const struct list *roles,
     sort_template_numbers(&r->roles);
 }
 
-static void read_source_overwrites(struct source_reader *r, const struct list *overwrites,
-                                   struct list *ret)
+static void build_template_overwrites(struct source_reader *r, const struct list *overwrites,
+                                      struct list *ret)
 {
     const struct overwrite *o = overwrites->items;
 
@@ -241,7 +241,7 @@ static void read_source_overwrites(struct source_reader *r, const struct list *o
     }
 }
 
-static struct opt_list read_source_tags(struct source_reader *r, const struct opt_list *tags)
+static struct opt_list build_template_tags(struct source_reader *r, const struct opt_list *tags)
 {
     const struct forum_tag *t = tags->value.items;
     struct opt_list out = { tags->given == GIVEN ? GIVEN : GIVEN_NULL, { 0 } };
@@ -253,8 +253,8 @@ static struct opt_list read_source_tags(struct source_reader *r, const struct op
     return out;
 }
 
-static void read_source_channel(struct source_reader *r, const struct channel *c, int64_t id,
-                                struct template_channel *t)
+static void build_template_channel(struct source_reader *r, const struct channel *c, int64_t id,
+                                   struct template_channel *t)
 {
     *t = (struct template_channel){
         .id = id,
@@ -273,15 +273,15 @@ static void read_source_channel(struct source_reader *r, const struct channel *c
         .default_sort_order = c->default_sort_order,
         .default_forum_layout = c->default_forum_layout,
         .default_tag_setting = c->default_tag_setting,
-        .available_tags = read_source_tags(r, &c->available_tags),
+        .available_tags = build_template_tags(r, &c->available_tags),
         .default_reaction_emoji = c->default_reaction_emoji,
         .template = STR(""),
     };
-    read_source_overwrites(r, &c->permission_overwrites.value, &t->permission_overwrites);
+    build_template_overwrites(r, &c->permission_overwrites.value, &t->permission_overwrites);
 }
 
-static void read_source_channels(struct source_reader *r, const struct list *channels,
-                                 struct list *ret)
+static void build_template_channels(struct source_reader *r, const struct list *channels,
+                                    struct list *ret)
 {
     const struct channel *c = channels->items;
 
@@ -291,8 +291,8 @@ static void read_source_channels(struct source_reader *r, const struct list *cha
     r->channels.count = channels->count;
     sort_template_numbers(&r->channels);
     for (size_t i = 0; i < channels->count; i++)
-        read_source_channel(r, &c[i], (int64_t)i + 1,
-                            list_append(r->arena, ret, sizeof(struct template_channel)));
+        build_template_channel(r, &c[i], (int64_t)i + 1,
+                               list_append(r->arena, ret, sizeof(struct template_channel)));
 }
 
 enum err template_source_read(struct tx *tx, snowflake guild_id, struct template_source *ret)
@@ -320,8 +320,8 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
         .afk_timeout = g.afk_timeout,
         .system_channel_flags = g.system_channel_flags,
     };
-    read_source_roles(&r, &g.roles, guild_id, &ret->roles);
-    read_source_channels(&r, &channels, &ret->channels);
+    build_template_roles(&r, &g.roles, guild_id, &ret->roles);
+    build_template_channels(&r, &channels, &ret->channels);
     ret->afk_channel_id = find_template_number(&r.channels, g.afk_channel_id.value);
     ret->system_channel_id = find_template_number(&r.channels, g.system_channel_id.value);
     return OK;

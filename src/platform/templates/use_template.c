@@ -44,7 +44,7 @@ struct template_guild_plan {
 
 /* --- numbers of the template to ids --------------------------------------------------- */
 
-static snowflake role_id_of_number(const struct template_guild_plan *p, int64_t number)
+static snowflake planned_role_id_of_number(const struct template_guild_plan *p, int64_t number)
 {
     const struct template_role *t = p->source->roles.items;
 
@@ -54,8 +54,8 @@ static snowflake role_id_of_number(const struct template_guild_plan *p, int64_t 
     return 0;
 }
 
-static const struct channel *channel_of_number(const struct template_guild_plan *p,
-                                               struct opt_int number)
+static const struct channel *planned_channel_of_number(const struct template_guild_plan *p,
+                                                       struct opt_int number)
 {
     const struct template_channel *t = p->source->channels.items;
 
@@ -65,10 +65,10 @@ static const struct channel *channel_of_number(const struct template_guild_plan 
     return NULL;
 }
 
-static struct opt_id channel_id_of_number(const struct template_guild_plan *p,
-                                          struct opt_int number)
+static struct opt_id planned_channel_id_of_number(const struct template_guild_plan *p,
+                                                  struct opt_int number)
 {
-    const struct channel *c = channel_of_number(p, number);
+    const struct channel *c = planned_channel_of_number(p, number);
 
     return opt_id_or_null(c ? c->id : 0);
 }
@@ -102,8 +102,8 @@ static void remove_custom_emoji(struct opt_id *id, struct opt_str *name)
     id->given = GIVEN_NULL;
 }
 
-static void plan_tags(struct template_guild_plan *p, const struct template_channel *t,
-                      struct channel *c)
+static void plan_forum_tags(struct template_guild_plan *p, const struct template_channel *t,
+                            struct channel *c)
 {
     const struct template_tag *tags = t->available_tags.value.items;
     const struct default_reaction *reaction = t->default_reaction_emoji.value;
@@ -136,17 +136,17 @@ static void plan_channel(struct template_guild_plan *p, const struct template_ch
     c->user_limit = opt_int_given(t->user_limit);
     c->nsfw = opt_bool_given(t->nsfw);
     c->rate_limit_per_user = opt_int_given(t->rate_limit_per_user);
-    c->parent_id = channel_id_of_number(p, t->parent_id);
+    c->parent_id = planned_channel_id_of_number(p, t->parent_id);
     c->default_auto_archive_duration = t->default_auto_archive_duration;
     c->default_thread_rate_limit_per_user = t->default_thread_rate_limit_per_user;
     c->default_sort_order = t->default_sort_order;
     c->default_forum_layout = t->default_forum_layout;
     c->default_tag_setting = t->default_tag_setting;
-    plan_tags(p, t, c);
+    plan_forum_tags(p, t, c);
     c->permission_overwrites.given = GIVEN;
     for (size_t i = 0; i < t->permission_overwrites.count; i++)
         *(struct overwrite *)list_append(p->call->arena, overwrites, sizeof *o) =
-            (struct overwrite){ role_id_of_number(p, o[i].id), OVERWRITE_ROLE, o[i].allow,
+            (struct overwrite){ planned_role_id_of_number(p, o[i].id), OVERWRITE_ROLE, o[i].allow,
                                 o[i].deny };
 }
 
@@ -179,8 +179,8 @@ static void plan_guild(struct template_guild_plan *p)
     };
     plan_roles(p);
     plan_channels(p);
-    p->guild.afk_channel_id = channel_id_of_number(p, s->afk_channel_id);
-    p->guild.system_channel_id = channel_id_of_number(p, s->system_channel_id);
+    p->guild.afk_channel_id = planned_channel_id_of_number(p, s->afk_channel_id);
+    p->guild.system_channel_id = planned_channel_id_of_number(p, s->system_channel_id);
 }
 
 /* Decodes the template on the thread pool, because it can have megabytes. */
@@ -210,7 +210,7 @@ static enum err insert_hidden_guild(struct call *step)
     return guild_insert_hidden(step, &p->guild, p->roles, p->role_count);
 }
 
-static enum err insert_channels_step(struct call *step)
+static enum err insert_channel_batch(struct call *step)
 {
     struct template_guild_plan *p = call_passed_data(step, "template_guild_plan");
     int64_t until = clock_thread_cpu_ns() + STEP_NS;
@@ -262,9 +262,9 @@ static void on_created_guild_read(struct call *step, enum err e, void *arg)
     call_resume_after_await(p->call, e);
 }
 
-static void start_next_step(struct template_guild_plan *p);
+static void start_next_plan_step(struct template_guild_plan *p);
 
-static void on_step_done(struct call *step, enum err e, void *arg)
+static void on_plan_step_done(struct call *step, enum err e, void *arg)
 {
     struct template_guild_plan *p = arg;
 
@@ -274,7 +274,7 @@ static void on_step_done(struct call *step, enum err e, void *arg)
         return;
     }
     p->written = p->step_position;
-    start_next_step(p);
+    start_next_plan_step(p);
 }
 
 static void start_plan_call(struct template_guild_plan *p, struct internal_call step)
@@ -284,13 +284,13 @@ static void start_plan_call(struct template_guild_plan *p, struct internal_call 
     internal_call_start(p->call->api, p->call->loop, &step);
 }
 
-static void start_next_step(struct template_guild_plan *p)
+static void start_next_plan_step(struct template_guild_plan *p)
 {
     if (p->written < p->channel_count)
         start_plan_call(p, (struct internal_call){ .name = "template_step",
                                                    .store = ROUTE_STORE_WRITE,
-                                                   .run = insert_channels_step,
-                                                   .done = on_step_done });
+                                                   .run = insert_channel_batch,
+                                                   .done = on_plan_step_done });
     else
         start_plan_call(p, (struct internal_call){ .name = "template_look",
                                                    .store = ROUTE_STORE_READ,
@@ -307,7 +307,7 @@ static void await_guild_creation(struct call *call)
                                                .decode = decode_template,
                                                .long_input = true,
                                                .run = insert_hidden_guild,
-                                               .done = on_step_done });
+                                               .done = on_plan_step_done });
 }
 
 /* --- the call ------------------------------------------------------------------------- */

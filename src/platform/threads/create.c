@@ -61,7 +61,7 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
 
 /* --- in a channel --------------------------------------------------------------------- */
 
-static enum err check_parent_type(const struct channel *parent)
+static enum err check_thread_parent_type(const struct channel *parent)
 {
     if (channel_is_private(parent->type))
         return ERR_DM_CHANNEL;
@@ -80,7 +80,7 @@ static enum err check_thread_type(struct call *call, const struct channel *paren
                                 "This channel does not allow threads of this type.");
 }
 
-static enum err check_create_permission(const struct call *call, int64_t type)
+static enum err check_create_thread_permission(const struct call *call, int64_t type)
 {
     uint64_t needs = type == CHANNEL_PRIVATE_THREAD ? PERMISSION(CREATE_PRIVATE_THREADS)
                                                     : PERMISSION(CREATE_PUBLIC_THREADS);
@@ -138,11 +138,11 @@ static enum err create_channel_thread(struct call *call)
     };
     struct channel c;
 
-    enum err e = check_parent_type(parent);
+    enum err e = check_thread_parent_type(parent);
     if (!e)
         e = check_thread_type(call, parent, plan.type);
     if (!e)
-        e = check_create_permission(call, plan.type);
+        e = check_create_thread_permission(call, plan.type);
     if (!e)
         e = slow_mode_record_message(call, parent, SLOW_THREAD);
     if (!e)
@@ -226,9 +226,9 @@ enum err create_message_thread(struct call *call)
     };
     struct channel c;
 
-    enum err e = check_parent_type(parent);
+    enum err e = check_thread_parent_type(parent);
     if (!e)
-        e = check_create_permission(call, plan.type);
+        e = check_create_thread_permission(call, plan.type);
     if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
         e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (!e)

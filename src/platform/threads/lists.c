@@ -94,7 +94,8 @@ enum err list_channel_threads(struct call *call)
 /* --- archived threads ----------------------------------------------------------------- */
 
 /* Reads archived threads and replies. page->limit is the page size plus one, for has_more. */
-static enum err reply_with_page(struct call *call, const struct thread_list_query *page)
+static enum err reply_with_archived_thread_page(struct call *call,
+                                                const struct thread_list_query *page)
 {
     struct list threads;
     enum err e = check_channel_can_have_threads(call->target.channel);
@@ -119,7 +120,7 @@ static enum err list_archived_threads(struct call *call, int64_t type)
         .limit = q->limit + 1,
     };
 
-    return reply_with_page(call, &page);
+    return reply_with_archived_thread_page(call, &page);
 }
 
 /* GET /channels/{channel.id}/threads/archived/public */
@@ -157,7 +158,7 @@ enum err list_joined_archived_threads(struct call *call)
         .limit = q->limit + 1,
     };
 
-    return reply_with_page(call, &page);
+    return reply_with_archived_thread_page(call, &page);
 }
 
 /* --- audit log ------------------------------------------------------------------------ */

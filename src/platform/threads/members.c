@@ -187,7 +187,8 @@ static enum err apply_notification_flags(const struct thread_settings *in, struc
     return OK;
 }
 
-static void apply_mute(const struct thread_settings *in, struct thread_member *m, bool *changed)
+static void apply_thread_mute(const struct thread_settings *in, struct thread_member *m,
+                              bool *changed)
 {
     if (in->muted.given == GIVEN && in->muted.value != m->muted.value) {
         m->muted = in->muted;
@@ -218,7 +219,7 @@ enum err modify_thread_settings(struct call *call)
         e = apply_notification_flags(in, &m, &changed);
     if (e)
         return e;
-    apply_mute(in, &m, &changed);
+    apply_thread_mute(in, &m, &changed);
     if (!changed) {
         call_set_status(call, 204);
         return OK;

@@ -33,8 +33,8 @@ enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
 
 /* Emits THREAD_MEMBERS_UPDATE to viewers of the thread, and to each affected user even without the
  * GUILD_MEMBERS intent. */
-static void emit_members_update(struct call *call, const struct channel *thread,
-                                const struct thread_members_update *all)
+static void emit_thread_members_update(struct call *call, const struct channel *thread,
+                                       const struct thread_members_update *all)
 {
     const struct thread_member *added = all->added_members.value.items;
     snowflake *removed = all->removed_member_ids.value.items;
@@ -116,7 +116,7 @@ enum err thread_add_members(struct call *call, const struct channel *thread, con
     const struct thread_member *added = all.added_members.value.items;
     for (size_t i = 0; !delivered_to && i < all.affected_user_ids.count; i++)
         emit_thread_create(call, thread, &added[i], all.member_count);
-    emit_members_update(call, thread, &all);
+    emit_thread_members_update(call, thread, &all);
     return OK;
 }
 
@@ -135,7 +135,7 @@ enum err thread_remove_member(struct call *call, const struct channel *thread, s
         return e;
     id_list_add(call->arena, &all.affected_user_ids, user_id);
     all.removed_member_ids.value = all.affected_user_ids;
-    emit_members_update(call, thread, &all);
+    emit_thread_members_update(call, thread, &all);
     return OK;
 }
 
@@ -215,8 +215,9 @@ static enum err collect_role_members(struct call *call,
     return e;
 }
 
-static enum err collect_mentioned(struct call *call, const struct thread_message_insertion *coming,
-                                  struct list *ids)
+static enum err collect_mentioned_users(struct call *call,
+                                        const struct thread_message_insertion *coming,
+                                        struct list *ids)
 {
     const struct mentioned_user *mention = coming->message->mentions.items;
     const snowflake *roles = coming->message->mention_roles.items;
@@ -247,8 +248,8 @@ static bool can_add_by_mention(const struct call *call, const struct channel *th
 }
 
 /* Limits the list to the number of members that the thread can still have. */
-static enum err limit_to_free_slots(struct call *call, const struct channel *thread,
-                                    struct list *ids)
+static enum err limit_ids_to_free_member_slots(struct call *call, const struct channel *thread,
+                                               struct list *ids)
 {
     int64_t count;
     enum err e = thread_count_members(call->tx, thread->id, &count);
@@ -258,7 +259,8 @@ static enum err limit_to_free_slots(struct call *call, const struct channel *thr
     return e;
 }
 
-static enum err add_message_author(struct call *call, const struct thread_message_insertion *coming)
+static enum err add_message_author_to_thread(struct call *call,
+                                             const struct thread_message_insertion *coming)
 {
     snowflake id = coming->message->author_id;
     struct list author = { &id, 1 };
@@ -275,7 +277,7 @@ static enum err add_message_author(struct call *call, const struct thread_messag
                    : thread_member_set_flags(call->tx, &m, m.flags | THREAD_HAS_INTERACTED);
     e = member_find(call->tx, coming->thread->guild_id.value, id, &member);
     if (!e)
-        e = limit_to_free_slots(call, coming->thread, &author);
+        e = limit_ids_to_free_member_slots(call, coming->thread, &author);
     if (!e && author.count)
         e = thread_add_members(call, coming->thread, &author, THREAD_HAS_INTERACTED, false);
     /* A message is sent even if its author is not a guild member or the thread is full. */
@@ -291,22 +293,22 @@ enum err thread_add_users_of_message(struct call *call,
         return OK;
     /* create_post_in_forum adds the author of a post's first message. */
     bool first = coming->message->id == coming->thread->id;
-    enum err e = first ? OK : add_message_author(call, coming);
+    enum err e = first ? OK : add_message_author_to_thread(call, coming);
     if (e || !can_add_by_mention(call, coming->thread))
         return e;
     if (!coming->message->mentions.count && !coming->message->mention_roles.count)
         return OK;
-    e = collect_mentioned(call, coming, &ids);
+    e = collect_mentioned_users(call, coming, &ids);
     if (!e && ids.count)
-        e = limit_to_free_slots(call, coming->thread, &ids);
+        e = limit_ids_to_free_member_slots(call, coming->thread, &ids);
     return e || !ids.count ? e : thread_add_members(call, coming->thread, &ids, 0, false);
 }
 
 /* --- leaving the guild ---------------------------------------------------------------- */
 
 /* Deletes thread members without thread events, because clients receive GUILD_MEMBER_REMOVE. */
-static enum err delete_memberships_step(struct call *call, snowflake guild_id, snowflake user_id,
-                                        int64_t until, snowflake key)
+static enum err delete_thread_membership_batch(struct call *call, snowflake guild_id,
+                                               snowflake user_id, int64_t until, snowflake key)
 {
     int64_t gone = 0;
     enum err e =
@@ -328,7 +330,7 @@ static enum err run_thread_leave_job(struct call *call, const struct job *job)
     snprintf(text, sizeof text, "%.*s", STR_ARGS(job->data));
     if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNd64, &guild_id, &user_id, &until) != 3)
         return OK;
-    return delete_memberships_step(call, guild_id, user_id, until, job->key);
+    return delete_thread_membership_batch(call, guild_id, user_id, until, job->key);
 }
 
 const struct job_kind thread_leave_job = {
@@ -339,6 +341,6 @@ const struct job_kind thread_leave_job = {
 
 enum err leave_threads_of_guild(struct call *call, const struct member_leave *leave)
 {
-    return delete_memberships_step(call, leave->guild_id, leave->user->id, clock_us(),
-                                   snowflake_new());
+    return delete_thread_membership_batch(call, leave->guild_id, leave->user->id, clock_us(),
+                                          snowflake_new());
 }

@@ -61,28 +61,29 @@ static bool can_manage_threads(const struct call *call)
     return call->target.permissions & PERMISSION(MANAGE_THREADS);
 }
 
-static bool can_unarchive(const struct call *call, const struct channel *c)
+static bool can_unarchive_thread(const struct call *call, const struct channel *c)
 {
     const struct thread_metadata *t = c->thread_metadata;
 
     return t->archived && !t->locked && call->target.permissions & PERMISSION(SEND_MESSAGES);
 }
 
-static bool caller_owns_unlocked(const struct call *call, const struct channel *c)
+static bool caller_owns_unlocked_thread(const struct call *call, const struct channel *c)
 {
     return c->owner_id.value == call->caller->id && !c->thread_metadata->locked;
 }
 
 enum err check_modify_thread_permission(struct call *call, const struct channel *c)
 {
-    return can_manage_threads(call) || caller_owns_unlocked(call, c) || can_unarchive(call, c)
+    return can_manage_threads(call) || caller_owns_unlocked_thread(call, c) ||
+                   can_unarchive_thread(call, c)
                ? OK
                : call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
 }
 
 /* Checks the permission that each field of the body needs. */
-static enum err check_field_permissions(const struct call *call, const struct channel *c,
-                                        const struct channel_edit *in)
+static enum err check_edited_field_permissions(const struct call *call, const struct channel *c,
+                                               const struct channel_edit *in)
 {
     bool wakes = in->archived.given == GIVEN && !in->archived.value;
     bool other = in->name.given != ABSENT || in->auto_archive_duration.given != ABSENT ||
@@ -94,15 +95,15 @@ static enum err check_field_permissions(const struct call *call, const struct ch
     if (in->locked.given != ABSENT || in->rate_limit_per_user.given != ABSENT ||
         (in->flags.given == GIVEN && (in->flags.value ^ c->flags) & CHANNEL_PINNED))
         return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
-    if (other && !caller_owns_unlocked(call, c))
+    if (other && !caller_owns_unlocked_thread(call, c))
         return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
-    return wakes && c->thread_metadata->archived && !can_unarchive(call, c)
+    return wakes && c->thread_metadata->archived && !can_unarchive_thread(call, c)
                ? call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS))
                : OK;
 }
 
 /* Refuses changes of an archived thread, except of its locked flag. */
-static enum err check_not_archived(const struct channel *c, const struct channel_edit *in)
+static enum err check_thread_is_not_archived(const struct channel *c, const struct channel_edit *in)
 {
     bool stays =
         c->thread_metadata->archived && !(in->archived.given == GIVEN && !in->archived.value);
@@ -120,8 +121,8 @@ static const char OTHER_PINNED[] =
     "id <> $3 and flags % 4 >= 2 limit 1";
 
 /* Sets the PINNED flag. A forum has at most one pinned post. */
-static enum err apply_pinned(struct call *call, const struct channel_edit *in, struct channel *c,
-                             const struct channel *parent)
+static enum err apply_pinned_flag(struct call *call, const struct channel_edit *in,
+                                  struct channel *c, const struct channel *parent)
 {
     bool pin = in->flags.value & CHANNEL_PINNED;
     bool found = false;
@@ -139,8 +140,8 @@ static enum err apply_pinned(struct call *call, const struct channel_edit *in, s
     return e;
 }
 
-static enum err apply_tags(struct call *call, const struct channel_edit *in, struct channel *c,
-                           const struct channel *parent)
+static enum err apply_thread_tags(struct call *call, const struct channel_edit *in,
+                                  struct channel *c, const struct channel *parent)
 {
     if (in->applied_tags.given == ABSENT || !channel_has_posts(parent->type))
         return OK;
@@ -152,8 +153,8 @@ static enum err apply_tags(struct call *call, const struct channel_edit *in, str
     return e;
 }
 
-static enum err apply_archived(struct call *call, const struct channel_edit *in, struct channel *c,
-                               struct thread_metadata *t)
+static enum err apply_archived_state(struct call *call, const struct channel_edit *in,
+                                     struct channel *c, struct thread_metadata *t)
 {
     bool longer = in->auto_archive_duration.given == GIVEN &&
                   in->auto_archive_duration.value != t->auto_archive_duration;
@@ -188,10 +189,10 @@ static enum err apply_thread_edit(struct call *call, const struct channel_edit *
         t->locked = in->locked.value;
     if (in->invitable.given == GIVEN && c->type == CHANNEL_PRIVATE_THREAD)
         t->invitable = in->invitable;
-    e = apply_pinned(call, in, c, &parent);
+    e = apply_pinned_flag(call, in, c, &parent);
     if (!e)
-        e = apply_tags(call, in, c, &parent);
-    return e ? e : apply_archived(call, in, c, t);
+        e = apply_thread_tags(call, in, c, &parent);
+    return e ? e : apply_archived_state(call, in, c, t);
 }
 
 /* Emits the events of a changed thread. */
@@ -218,9 +219,9 @@ enum err modify_thread(struct call *call, const struct channel *thread)
 
     if (in->name.given == GIVEN_NULL)
         return call_add_field_error(call, "name", FORM_REQUIRED);
-    enum err e = check_field_permissions(call, thread, in);
+    enum err e = check_edited_field_permissions(call, thread, in);
     if (!e)
-        e = check_not_archived(thread, in);
+        e = check_thread_is_not_archived(thread, in);
     c.thread_metadata = &t;
     if (!e)
         e = apply_thread_edit(call, in, &c, &t);

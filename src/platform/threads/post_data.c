@@ -72,8 +72,8 @@ static enum err read_post_owner(struct call *call, const struct channel *post,
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
-static enum err read_first_message(struct call *call, const struct channel *post,
-                                   struct post_data *ret)
+static enum err read_first_message_of_post(struct call *call, const struct channel *post,
+                                           struct post_data *ret)
 {
     struct message *first = arena_alloc(call->arena, sizeof *first);
     enum err e = message_find(call, post->id, post->id, first);
@@ -103,7 +103,7 @@ static enum err add_post_data(struct call *call, snowflake id, struct post_data_
     struct post_data_item *item = list_append(call->arena, &out->threads, sizeof *item);
     item->key = str_printf(call->arena, "%llu", (unsigned long long)id);
     e = read_post_owner(call, post, &item->data);
-    return e ? e : read_first_message(call, post, &item->data);
+    return e ? e : read_first_message_of_post(call, post, &item->data);
 }
 
 /* POST /channels/{channel.id}/post-data */

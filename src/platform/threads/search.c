@@ -124,7 +124,7 @@ struct thread_filter {
 };
 
 /* Returns whether every search word is a prefix of a word of the name. */
-static bool name_matches(struct thread_filter *t, struct str name)
+static bool thread_name_matches_words(struct thread_filter *t, struct str name)
 {
     const struct str *wanted = t->words.items;
 
@@ -145,7 +145,7 @@ static bool name_matches(struct thread_filter *t, struct str name)
     return true;
 }
 
-static bool tags_match(struct thread_filter *t, const struct rows *r)
+static bool thread_tags_match_query(struct thread_filter *t, const struct rows *r)
 {
     const struct list *asked = &t->query->tag;
     const snowflake *wanted = asked->items;
@@ -162,17 +162,17 @@ static bool tags_match(struct thread_filter *t, const struct rows *r)
     return str_is(t->query->tag_setting.value, "match_all") ? found == asked->count : found > 0;
 }
 
-static bool candidate_matches(struct thread_filter *t, const struct rows *r)
+static bool thread_candidate_matches(struct thread_filter *t, const struct rows *r)
 {
     const struct opt_bool *archived = &t->query->archived;
 
     if (archived->given == GIVEN && archived->value != (row_int(r, 4) != 0))
         return false;
     return limit_permissions_to_thread(row_int(r, 1), row_int(r, 8) != 0, t->perms) &&
-           tags_match(t, r) && name_matches(t, row_text(r, 3));
+           thread_tags_match_query(t, r) && thread_name_matches_words(t, row_text(r, 3));
 }
 
-static int64_t candidate_sort_key(const struct thread_search_query *q, const struct rows *r)
+static int64_t thread_candidate_sort_key(const struct thread_search_query *q, const struct rows *r)
 {
     if (str_is(q->sort_by.value, "creation_time"))
         return row_int(r, 0);
@@ -181,7 +181,7 @@ static int64_t candidate_sort_key(const struct thread_search_query *q, const str
     return row_int(r, 7);
 }
 
-static enum err read_candidates(struct call *call, struct thread_filter *t, struct list *ret)
+static enum err read_thread_candidates(struct call *call, struct thread_filter *t, struct list *ret)
 {
     const struct thread_search_query *q = t->query;
     bool bounded = q->max_id.given == GIVEN && q->max_id.value < INT64_MAX;
@@ -196,10 +196,10 @@ static enum err read_candidates(struct call *call, struct thread_filter *t, stru
     if (e)
         return e;
     while (rows_next(&rows)) {
-        if (!candidate_matches(t, &rows))
+        if (!thread_candidate_matches(t, &rows))
             continue;
         *(struct thread_candidate *)list_append(call->arena, ret, sizeof(struct thread_candidate)) =
-            (struct thread_candidate){ row_id(&rows, 0), candidate_sort_key(q, &rows) };
+            (struct thread_candidate){ row_id(&rows, 0), thread_candidate_sort_key(q, &rows) };
     }
     return rows_end(&rows);
 }
@@ -258,7 +258,7 @@ static enum err reply_with_found_threads(struct call *call, const struct list *f
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-static void collect_known_tags(struct call *call, struct thread_filter *t)
+static void collect_existing_queried_tags(struct call *call, struct thread_filter *t)
 {
     const struct list *all = &call->target.channel->available_tags.value;
     const struct forum_tag *tags = all->items;
@@ -282,9 +282,9 @@ enum err search_threads(struct call *call)
         return e;
     t.words = split_into_search_words(call->arena,
                                       normalize_search_text(call->arena, q->name.value), true);
-    collect_known_tags(call, &t);
+    collect_existing_queried_tags(call, &t);
     t.scratch = arena_new();
-    e = read_candidates(call, &t, &found);
+    e = read_thread_candidates(call, &t, &found);
     arena_free(t.scratch);
     if (e)
         return e;

@@ -84,7 +84,7 @@ enum err poll_vote_change(struct tx *tx, snowflake message_id, int64_t answer_id
                    NULL);
 }
 
-static enum err change_vote(struct call *call, int64_t answer_id, bool chosen)
+static enum err change_vote_for_answer(struct call *call, int64_t answer_id, bool chosen)
 {
     const struct channel *c = call->target.channel;
     snowflake message_id = call->target.message->id;
@@ -102,7 +102,7 @@ static enum err change_vote(struct call *call, int64_t answer_id, bool chosen)
     return e;
 }
 
-static int64_t answers_chosen_before(const struct poll *poll)
+static int64_t bits_of_voted_answers(const struct poll *poll)
 {
     const struct poll_answer_count *c = poll->results->answer_counts.items;
     int64_t bits = 0;
@@ -122,16 +122,16 @@ enum err choose_poll_answers(struct call *call)
         e = parse_chosen_answers(call, &now);
     if (e)
         return e;
-    before = answers_chosen_before(m->poll);
+    before = bits_of_voted_answers(m->poll);
     if (now == before)
         return OK;
     e = poll_voter_save(call->tx, m->id, call->caller->id, now);
     /* Emits removals first, so that clients never see two answers in a single-choice poll. */
     for (int64_t i = 0; !e && i < POLL_MAX_ANSWERS; i++)
         if (before >> i & ~now >> i & 1)
-            e = change_vote(call, i + 1, false);
+            e = change_vote_for_answer(call, i + 1, false);
     for (int64_t i = 0; !e && i < POLL_MAX_ANSWERS; i++)
         if (now >> i & ~before >> i & 1)
-            e = change_vote(call, i + 1, true);
+            e = change_vote_for_answer(call, i + 1, true);
     return e;
 }

@@ -130,7 +130,7 @@ static enum err check_avatar_url(struct call *call)
                                 "Must be 4096 or fewer bytes in length.");
 }
 
-static struct opt_str displayed_name(const struct call *call)
+static struct opt_str choose_displayed_author_name(const struct call *call)
 {
     const struct message_body *in = message_send_state_of(call)->in;
     const struct webhook *h = call->target.webhook;
@@ -154,13 +154,13 @@ static enum err read_displayed_avatar(const struct call *call, struct opt_str *r
 
 /* Returns the account for the upload quota: the webhook's creator, or else the application, because
  * webhook calls have no caller. */
-static snowflake upload_quota_owner(const struct webhook *h)
+static snowflake upload_quota_owner_of_webhook(const struct webhook *h)
 {
     return h->user_id ? h->user_id : h->application_id.value ? h->application_id.value : h->id;
 }
 
 /* Checks thread_name and thread_id. In a forum, thread_name creates a post. */
-static enum err check_forum_thread(const struct call *call, bool *ret_post)
+static enum err check_thread_name_and_id(const struct call *call, bool *ret_post)
 {
     const struct message_body *in = message_send_state_of(call)->in;
     const struct webhook_execute_query *q = call->query;
@@ -208,7 +208,7 @@ static enum err create_webhook_message(struct call *call, bool post, struct mess
     struct new_message draft;
 
     *author = (struct user){ .id = h->id };
-    call->files_of = upload_quota_owner(h);
+    call->files_of = upload_quota_owner_of_webhook(h);
     struct message_sender from = sender_of_webhook(call);
     enum err e = check_webhook_components(call, &from);
     if (!e)
@@ -218,7 +218,7 @@ static enum err create_webhook_message(struct call *call, bool post, struct mess
 
     draft.author = author;
     draft.webhook_id = h->id;
-    draft.webhook_name = displayed_name(call);
+    draft.webhook_name = choose_displayed_author_name(call);
     if (h->application_id.given == GIVEN)
         draft.application_id = h->application_id.value;
     e = read_displayed_avatar(call, &draft.webhook_avatar);
@@ -242,7 +242,7 @@ enum err execute_webhook(struct call *call)
     if (!e)
         e = check_channel_accepts_message(call);
     if (!e)
-        e = check_forum_thread(call, &post);
+        e = check_thread_name_and_id(call, &post);
     if (!e)
         e = create_webhook_message(call, post, &m);
     if (e)
@@ -277,14 +277,14 @@ enum err get_webhook_message(struct call *call)
     return call_reply_object(call, call->target.message);
 }
 
-static enum err check_edit_uploads(struct call *call)
+static enum err check_edited_message_uploads(struct call *call)
 {
     return check_message_uploads(call, &call->target.message->attachments);
 }
 
 enum err prepare_edit_webhook_message(struct call *call)
 {
-    return prepare_message(call, check_edit_uploads);
+    return prepare_message(call, check_edited_message_uploads);
 }
 
 /* PATCH …/messages/{webhook.message.id} */
@@ -292,7 +292,7 @@ enum err edit_webhook_message(struct call *call)
 {
     struct message_sender from = sender_of_webhook(call);
 
-    call->files_of = upload_quota_owner(call->target.webhook);
+    call->files_of = upload_quota_owner_of_webhook(call->target.webhook);
     enum err e = check_webhook_components(call, &from);
     if (!e)
         e = message_edit(call, &from, call->target.message);

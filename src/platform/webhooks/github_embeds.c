@@ -59,7 +59,7 @@ static struct str short_commit_id(struct str id)
 }
 
 /* Returns the display name of an object, such as "#5 Title". */
-static struct str object_display_name(struct arena *arena, const struct github_object *o)
+static struct str format_github_object_name(struct arena *arena, const struct github_object *o)
 {
     const struct str names[] = { o->title.value,
                                  o->full_name.value,
@@ -204,7 +204,8 @@ static struct str format_event_title(struct arena *arena, const struct github_ev
 {
     struct str what = e->what ? str_of(e->what) : in->ref_type.value,
                did = e->did ? str_of(e->did) : in->action.value,
-               name = e->what ? object_display_name(arena, about) : branch_of_ref(in->ref.value);
+               name =
+                   e->what ? format_github_object_name(arena, about) : branch_of_ref(in->ref.value);
     bool named = name.n && (about != in->repository || !e->what);
     struct str title = str_printf(
         arena, "[%.*s] %.*s %.*s%s%.*s", STR_ARGS(in->repository->full_name.value), STR_ARGS(what),

@@ -69,12 +69,12 @@ enum err check_manage_webhook_permission(struct call *call)
 
 /* --- replies -------------------------------------------------------------------------- */
 
-static bool call_uses_token(const struct call *call)
+static bool call_uses_webhook_token(const struct call *call)
 {
     return call->route->auth & AUTH_OPEN;
 }
 
-static enum err read_followed_source(struct call *call, struct webhook *h)
+static enum err read_followed_channel_and_guild(struct call *call, struct webhook *h)
 {
     struct webhook_source *guild = arena_alloc(call->arena, sizeof *guild),
                           *channel = arena_alloc(call->arena, sizeof *channel);
@@ -95,40 +95,40 @@ static enum err read_followed_source(struct call *call, struct webhook *h)
 
 /* Returns whether the reply may contain the token. With the token of an app's webhook one can act
  * as the app, so only that app and callers who sent the token receive it. */
-static bool may_see_token(const struct call *call, const struct webhook *h)
+static bool caller_may_see_webhook_token(const struct call *call, const struct webhook *h)
 {
     bool own = call->caller && call->caller->application_id == h->application_id.value;
 
-    return h->application_id.given != GIVEN || own || call_uses_token(call);
+    return h->application_id.given != GIVEN || own || call_uses_webhook_token(call);
 }
 
 /* Sets token, URL, source and creator. Callers who have only the token get no creator. */
-static enum err fill_webhook_fields(struct call *call, struct webhook *h)
+static enum err fill_computed_webhook_fields(struct call *call, struct webhook *h)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
     enum err e = OK;
 
-    if (h->type == WEBHOOK_INCOMING && may_see_token(call, h)) {
+    if (h->type == WEBHOOK_INCOMING && caller_may_see_webhook_token(call, h)) {
         h->token = opt_str_or_null(webhook_derive_token(call, h));
         h->url = opt_str_or_null(str_printf(call->arena, "%.*s/api/webhooks/%" PRIu64 "/%.*s",
                                             STR_ARGS(api_base_url(call, "http")), h->id,
                                             STR_ARGS(h->token.value)));
     } else if (h->type == WEBHOOK_FOLLOWER) {
-        e = read_followed_source(call, h);
+        e = read_followed_channel_and_guild(call, h);
     }
     if (e)
         return e;
-    if (h->user_id && !call_uses_token(call))
+    if (h->user_id && !call_uses_webhook_token(call))
         e = user_find(call->tx, h->user_id, user);
     if (e == ERR_UNKNOWN_USER)
         return OK;
-    h->user = h->user_id && !call_uses_token(call) ? user : NULL;
+    h->user = h->user_id && !call_uses_webhook_token(call) ? user : NULL;
     return e;
 }
 
 static enum err reply_with_webhook(struct call *call, struct webhook *h)
 {
-    enum err e = fill_webhook_fields(call, h);
+    enum err e = fill_computed_webhook_fields(call, h);
 
     return e ? e : call_reply_object(call, h);
 }
@@ -138,7 +138,7 @@ static enum err reply_with_webhooks(struct call *call, struct list *list)
     enum err e = OK;
 
     for (size_t i = 0; !e && i < list->count; i++)
-        e = fill_webhook_fields(call, &((struct webhook *)list->items)[i]);
+        e = fill_computed_webhook_fields(call, &((struct webhook *)list->items)[i]);
     return e ? e : call_reply_object(call, list);
 }
 
@@ -242,7 +242,7 @@ struct webhook_avatar_upload {
     struct opt_str avatar;
 };
 
-static enum err store_new_avatar(struct call *call)
+static enum err store_avatar_of_new_webhook(struct call *call)
 {
     const struct webhook_create_request *in = call->body;
     struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
@@ -259,7 +259,7 @@ enum err prepare_create_webhook(struct call *call)
     p->avatar.given = GIVEN_NULL;
     if (in->avatar.given == GIVEN) {
         call->read = call_read_nothing;
-        call->compute = store_new_avatar;
+        call->compute = store_avatar_of_new_webhook;
     }
     return OK;
 }
@@ -312,7 +312,7 @@ static enum err insert_and_emit_webhook(struct call *call, struct webhook *h)
     if (e)
         return e;
     emit_webhooks_update(call, h->guild_id, h->channel_id);
-    return fill_webhook_fields(call, h);
+    return fill_computed_webhook_fields(call, h);
 }
 
 static struct str new_webhook_salt(struct call *call)
@@ -365,7 +365,7 @@ enum err create_webhook(struct call *call)
 
 /* --- changing and deleting ------------------------------------------------------------ */
 
-static enum err store_changed_avatar(struct call *call)
+static enum err store_avatar_of_changed_webhook(struct call *call)
 {
     const struct webhook_patch *in = call->body;
     struct webhook_avatar_upload *p = call_passed_data(call, "webhook_avatar_upload");
@@ -381,7 +381,7 @@ enum err prepare_modify_webhook(struct call *call)
     p->avatar.given = in->avatar.given;
     if (in->avatar.given == GIVEN) {
         call->read = call_read_nothing;
-        call->compute = store_changed_avatar;
+        call->compute = store_avatar_of_changed_webhook;
     }
     return OK;
 }
@@ -392,7 +392,7 @@ static enum err move_webhook(struct call *call, struct webhook *h, snowflake cha
     struct webhook there = *h;
     struct channel c;
 
-    if (channel_id == h->channel_id || call_uses_token(call))
+    if (channel_id == h->channel_id || call_uses_webhook_token(call))
         return OK;
     enum err e = channel_find(call->tx, channel_id, &c);
     if (!e && c.guild_id.value != h->guild_id)

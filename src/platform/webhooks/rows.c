@@ -45,19 +45,20 @@ static const char OF_CHANNEL[] =
 static const char OF_GUILD[] =
     "select " WEBHOOK_COLUMNS " from webhooks where guild_id = $1 and" CHANNEL_STAYS " order by id";
 
-static enum err read_webhooks(struct tx *tx, struct sql sql, snowflake id, struct list *ret)
+static enum err read_webhooks_with_sql(struct tx *tx, struct sql sql, snowflake id,
+                                       struct list *ret)
 {
     return tx_read_list(tx, sql, BIND(v_id(id)), sizeof(struct webhook), webhook_from_row, ret);
 }
 
 enum err webhooks_read_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
-    return read_webhooks(tx, SQL(OF_CHANNEL), channel_id, ret);
+    return read_webhooks_with_sql(tx, SQL(OF_CHANNEL), channel_id, ret);
 }
 
 enum err webhooks_read_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
 {
-    return read_webhooks(tx, SQL(OF_GUILD), guild_id, ret);
+    return read_webhooks_with_sql(tx, SQL(OF_GUILD), guild_id, ret);
 }
 
 static const char COUNT[] =

@@ -316,8 +316,8 @@ static void embed_from_attachment(struct arena *arena, const struct slack_attach
 }
 
 /* Checks the lengths after the conversion, because the conversion makes texts longer. */
-static void check_converted_lengths(struct form *form, const struct json_path *here,
-                                    const struct message_body *out)
+static void check_converted_text_lengths(struct form *form, const struct json_path *here,
+                                         const struct message_body *out)
 {
     struct json_path text = json_path_key(here, STR("text")),
                      list = json_path_key(here, STR("attachments"));
@@ -370,7 +370,7 @@ enum err prepare_execute_slack_webhook(struct call *call)
         embed_from_attachment(call->arena,
                               &((const struct slack_attachment *)in->attachments.items)[i],
                               list_append(call->arena, &out->embeds.value, sizeof(struct embed)));
-    check_converted_lengths(&call->form, in == call->body ? NULL : &payload, out);
+    check_converted_text_lengths(&call->form, in == call->body ? NULL : &payload, out);
     return prepare_converted_webhook_message(call, out);
 }
 

@@ -125,7 +125,7 @@ static const struct type widget_reply = { .kind = KIND_OBJECT, .schema = &widget
 
 /* --- settings ------------------------------------------------------------------------- */
 
-static enum err reply_with_settings(struct call *call, const struct guild *g)
+static enum err reply_with_widget_settings(struct call *call, const struct guild *g)
 {
     return call_reply_object(call,
                              &(struct widget_settings){ g->widget_enabled, g->widget_channel_id });
@@ -134,7 +134,7 @@ static enum err reply_with_settings(struct call *call, const struct guild *g)
 /* GET /guilds/{guild.id}/widget */
 static enum err get_guild_widget_settings(struct call *call)
 {
-    return reply_with_settings(call, call->target.guild);
+    return reply_with_widget_settings(call, call->target.guild);
 }
 
 /* Rate limit of settings changes, per guild. */
@@ -188,7 +188,7 @@ static enum err modify_guild_widget(struct call *call)
                                 call->target.guild, &g);
     if (!e)
         e = guild_emit_update(call, g.id);
-    return e ? e : reply_with_settings(call, &g);
+    return e ? e : reply_with_widget_settings(call, &g);
 }
 
 /* --- content -------------------------------------------------------------------------- */
@@ -219,8 +219,9 @@ static struct str user_avatar_url(struct call *call, const struct user *u)
                       (unsigned long long)((u->id >> 22) % 6));
 }
 
-static enum err add_voice_state(struct call *call, const struct member *m,
-                                const struct list *channels, struct widget_member *out)
+static enum err add_voice_state_to_widget_member(struct call *call, const struct member *m,
+                                                 const struct list *channels,
+                                                 struct widget_member *out)
 {
     struct rows r;
     bool found;
@@ -259,7 +260,7 @@ static enum err add_member_to_widget(struct call *call, const struct member *m, 
         .status = str_of(status ? status : "online"),
         .avatar_url = user_avatar_url(call, m->user),
     };
-    return add_voice_state(call, m, &w->channels, out);
+    return add_voice_state_to_widget_member(call, m, &w->channels, out);
 }
 
 /* Reads the voice channels that @everyone can view and connect to. */

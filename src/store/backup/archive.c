@@ -126,7 +126,7 @@ static enum err write_file_content(struct archive *a, const char *name, int fd, 
     return e;
 }
 
-static enum err write_file_line(struct archive *a, const char *name, int64_t size)
+static enum err write_archive_file_line(struct archive *a, const char *name, int64_t size)
 {
     char line[LINE];
 
@@ -136,7 +136,8 @@ static enum err write_file_line(struct archive *a, const char *name, int64_t siz
     return write_archive_line(a, line);
 }
 
-static enum err write_checksum_line(struct archive *a, int64_t size, crypto_generichash_state *sum)
+static enum err write_file_checksum_line(struct archive *a, int64_t size,
+                                         crypto_generichash_state *sum)
 {
     char line[LINE];
 
@@ -152,10 +153,10 @@ enum err archive_add_file(struct archive *a, const char *name, int fd, int64_t s
     crypto_generichash_state sum;
 
     checksum_init(&sum);
-    enum err e = write_file_line(a, name, size);
+    enum err e = write_archive_file_line(a, name, size);
     if (!e)
         e = write_file_content(a, name, fd, size, &sum);
-    return e ? e : write_checksum_line(a, size, &sum);
+    return e ? e : write_file_checksum_line(a, size, &sum);
 }
 
 enum err archive_mark_damaged(struct archive *a, const char *name)
@@ -170,7 +171,7 @@ enum err archive_mark_damaged(struct archive *a, const char *name)
 enum err archive_begin_file(struct archive *a, const char *name, int64_t size, int *ret_fd,
                             int64_t *ret_at)
 {
-    enum err e = write_file_line(a, name, size);
+    enum err e = write_archive_file_line(a, name, size);
 
     if (!e)
         e = flush_archive(a);
@@ -184,7 +185,7 @@ enum err archive_begin_file(struct archive *a, const char *name, int64_t size, i
 
 /* Computes the checksum of the bytes that the caller wrote into the archive. Most of these bytes
  * are in the page cache; the pauses leave CPU time to the server. */
-static enum err checksum_reserved_bytes(struct archive *a, crypto_generichash_state *sum)
+static enum err add_reserved_bytes_to_checksum(struct archive *a, crypto_generichash_state *sum)
 {
     for (int64_t done = 0; done < a->room;) {
         int64_t left = a->room - done, began = monotonic_ns();
@@ -208,10 +209,10 @@ enum err archive_end_file(struct archive *a)
     crypto_generichash_state sum;
 
     checksum_init(&sum);
-    enum err e = checksum_reserved_bytes(a, &sum);
+    enum err e = add_reserved_bytes_to_checksum(a, &sum);
     if (!e && fseeko(a->f, a->room_at + a->room, SEEK_SET) != 0)
         e = log_io_error(a, "write");
-    return e ? e : write_checksum_line(a, a->room, &sum);
+    return e ? e : write_file_checksum_line(a, a->room, &sum);
 }
 
 enum err archive_finish(struct archive *a)
@@ -228,7 +229,7 @@ enum err archive_finish(struct archive *a)
 }
 
 /* Reads a line of the archive including its newline, without adding the line to the checksum. */
-static bool read_line(struct archive *a, char line[LINE])
+static bool read_archive_line(struct archive *a, char line[LINE])
 {
     return fgets(line, LINE, a->f) && strchr(line, '\n');
 }
@@ -243,7 +244,7 @@ enum err archive_open(struct archive *a, const char *path)
         archive_init(a, path, open(path, O_RDONLY | O_CLOEXEC), "rb");
     if (!a->f)
         return log_io_error(a, "read");
-    if (!read_line(a, line) || strcmp(line, FIRST_LINE) != 0) {
+    if (!read_archive_line(a, line) || strcmp(line, FIRST_LINE) != 0) {
         log_error("backup: '%s' is not a backup, or its format is unknown", a->path);
         return ERR_BAD_REQUEST;
     }
@@ -251,7 +252,7 @@ enum err archive_open(struct archive *a, const char *path)
     return OK;
 }
 
-static enum err check_end_line(struct archive *a, const char *line)
+static enum err check_archive_end_line(struct archive *a, const char *line)
 {
     char expected[LINE], text[SUM_TEXT];
 
@@ -264,7 +265,7 @@ static enum err check_end_line(struct archive *a, const char *line)
     return fgetc(a->f) == EOF ? OK : log_damaged_archive(a, "there is data after the last line");
 }
 
-static bool parse_file_line(const char *line, struct archive_entry *ret)
+static bool parse_archive_file_line(const char *line, struct archive_entry *ret)
 {
     int at = 0;
 
@@ -279,7 +280,7 @@ enum err archive_read_next_entry(struct archive *a, struct archive_entry *ret, b
 {
     char line[LINE];
 
-    while (read_line(a, line) && strncmp(line, "damaged ", 8) == 0) {
+    while (read_archive_line(a, line) && strncmp(line, "damaged ", 8) == 0) {
         checksum_add(&a->lines, line, strlen(line));
         a->damaged++;
         log_error("backup: this file was damaged or missing when the backup was made: %.*s",
@@ -289,11 +290,13 @@ enum err archive_read_next_entry(struct archive *a, struct archive_entry *ret, b
         return log_damaged_archive(a, "the last line is missing");
     *ret_more = strncmp(line, "end ", 4) != 0;
     if (!*ret_more)
-        return check_end_line(a, line);
+        return check_archive_end_line(a, line);
     checksum_add(&a->lines, line, strlen(line));
     a->next_at = ftello(a->f);
     line[strcspn(line, "\n")] = '\0';
-    return parse_file_line(line, ret) ? OK : log_damaged_archive(a, "a line has an unknown format");
+    return parse_archive_file_line(line, ret)
+               ? OK
+               : log_damaged_archive(a, "a line has an unknown format");
 }
 
 bool archive_find_next_entry(struct archive *a, struct archive_entry *ret)
@@ -313,7 +316,7 @@ bool archive_find_next_entry(struct archive *a, struct archive_entry *ret)
         }
         line[n < LINE - 1 ? n : 0] = '\0';
         n = 0;
-        if (!parse_file_line(line, ret))
+        if (!parse_archive_file_line(line, ret))
             continue;
         a->next_at = ftello(a->f);
         return true;
@@ -329,13 +332,13 @@ static enum err write_extracted_bytes(const char *name, int fd, const char *p, s
     return errno == ENOSPC || errno == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-static enum err compare_checksum(struct archive *a, crypto_generichash_state *sum)
+static enum err check_file_checksum_line(struct archive *a, crypto_generichash_state *sum)
 {
     char line[LINE], expected[LINE];
 
     checksum_to_hex(sum, a->sum);
     snprintf(expected, sizeof expected, "sum %s\n", a->sum);
-    if (fgetc(a->f) != '\n' || !read_line(a, line))
+    if (fgetc(a->f) != '\n' || !read_archive_line(a, line))
         return log_damaged_archive(a, "the last line is missing");
     checksum_add(&a->lines, "\n", 1);
     checksum_add(&a->lines, line, strlen(line));
@@ -360,7 +363,7 @@ enum err archive_extract_file(struct archive *a, const struct archive_entry *ent
             e = write_extracted_bytes(entry->name, fd, a->piece, n);
     }
     if (!e)
-        e = compare_checksum(a, &sum);
+        e = check_file_checksum_line(a, &sum);
     if (!e || e == ERR_FILE_DAMAGED) {
         a->files++;
         a->bytes += entry->size;

@@ -32,7 +32,7 @@ struct backup_in_progress {
     bool has_rows, database_reserved, even_if_damaged;
 };
 
-static enum err add_open_file(struct backup_in_progress *b, const char *name, int fd)
+static enum err add_open_file_to_backup(struct backup_in_progress *b, const char *name, int fd)
 {
     struct stat st;
 
@@ -43,7 +43,7 @@ static enum err add_open_file(struct backup_in_progress *b, const char *name, in
     return archive_add_file(&b->archive, name, fd, st.st_size);
 }
 
-static enum err add_data_file(struct backup_in_progress *b, const char *name)
+static enum err add_data_file_to_backup(struct backup_in_progress *b, const char *name)
 {
     char path[PATH_MAX];
 
@@ -56,7 +56,7 @@ static enum err add_data_file(struct backup_in_progress *b, const char *name)
         log_error("backup: cannot read '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
-    enum err e = add_open_file(b, name, fd);
+    enum err e = add_open_file_to_backup(b, name, fd);
     close(fd);
     return e;
 }
@@ -76,7 +76,7 @@ static enum err reserve_database_copy(void *arg, int64_t size, struct copy_desti
     return b->rows_fd < 0 ? ERR_UNAVAILABLE : OK;
 }
 
-static enum err add_database(struct backup_in_progress *b)
+static enum err add_database_to_backup(struct backup_in_progress *b)
 {
     bool damaged = false;
     enum err e = b->store->engine->backup(b->store, reserve_database_copy, b, &damaged);
@@ -84,7 +84,7 @@ static enum err add_database(struct backup_in_progress *b)
     /* If SQLite cannot open the database, save the raw file, which may help to recover data. */
     if (e && b->even_if_damaged && !b->database_reserved) {
         b->has_rows = true;
-        e = add_data_file(b, "guildhall.db");
+        e = add_data_file_to_backup(b, "guildhall.db");
         return e ? e : archive_mark_damaged(&b->archive, "guildhall.db");
     }
 
@@ -95,7 +95,7 @@ static enum err add_database(struct backup_in_progress *b)
         e = ERR_FILE_DAMAGED;
     }
     if (!e)
-        e = b->is_stream ? add_open_file(b, "guildhall.db", b->rows_fd)
+        e = b->is_stream ? add_open_file_to_backup(b, "guildhall.db", b->rows_fd)
                          : archive_end_file(&b->archive);
     if (b->rows_fd >= 0)
         close(b->rows_fd);
@@ -106,7 +106,7 @@ static enum err add_database(struct backup_in_progress *b)
 
 /* Adds a marker of blobs/.new, which means that the row of the blob may not be committed. A server
  * that starts on the restored folder checks the blob and deletes it if it has no row. */
-static enum err add_marker(void *arg, const char *marker, int fd, time_t written)
+static enum err add_blob_marker_to_backup(void *arg, const char *marker, int fd, time_t written)
 {
     struct backup_in_progress *b = arg;
     char name[ARCHIVE_NAME_MAX];
@@ -117,20 +117,20 @@ static enum err add_marker(void *arg, const char *marker, int fd, time_t written
     return archive_add_file(&b->archive, name, -1, 0);
 }
 
-static enum err add_blob(void *arg, const char *blob, int fd, time_t written)
+static enum err add_blob_to_backup(void *arg, const char *blob, int fd, time_t written)
 {
     struct backup_in_progress *b = arg;
     char name[ARCHIVE_NAME_MAX], marker[ARCHIVE_NAME_MAX];
 
     if (snprintf(name, sizeof name, "blobs/%s", blob) >= (int)sizeof name)
         return ERR_UNAVAILABLE;
-    enum err e = add_open_file(b, name, fd);
+    enum err e = add_open_file_to_backup(b, name, fd);
     memcpy(b->sum, b->archive.sum, sizeof b->sum);
     if (e || written < b->began - CLOCK_SLACK_S)
         return e;
     /* The blob may be newer than the snapshot of the database, so add its marker. */
     blob_marker_name(blob, marker, sizeof marker);
-    return add_marker(b, marker, -1, 0);
+    return add_blob_marker_to_backup(b, marker, -1, 0);
 }
 
 static enum err add_blob_of_row(void *arg, const struct file_row *row)
@@ -146,7 +146,8 @@ static enum err add_blob_of_row(void *arg, const struct file_row *row)
         return e;
     map_put(&b->seen, hash_str(str_of(row->name)), b);
     if (!e) {
-        e = fstat(fd, &st) == 0 ? add_blob(b, row->name, fd, st.st_mtime) : ERR_UNAVAILABLE;
+        e = fstat(fd, &st) == 0 ? add_blob_to_backup(b, row->name, fd, st.st_mtime)
+                                : ERR_UNAVAILABLE;
         close(fd);
         if (e)
             return e;
@@ -161,11 +162,12 @@ static enum err add_blob_without_row(void *arg, const char *blob, int fd, time_t
 {
     struct backup_in_progress *b = arg;
 
-    return map_get(&b->seen, hash_str(str_of(blob))) ? OK : add_blob(b, blob, fd, written);
+    return map_get(&b->seen, hash_str(str_of(blob))) ? OK
+                                                     : add_blob_to_backup(b, blob, fd, written);
 }
 
 /* Blobs are written in the order of their ids, so new blobs follow those of the previous backup. */
-static enum err add_blobs(struct backup_in_progress *b)
+static enum err add_blobs_to_backup(struct backup_in_progress *b)
 {
     enum err e = b->store->blob_connections ? OK : file_rows_for_each(b->store, add_blob_of_row, b);
 
@@ -176,15 +178,15 @@ static enum err add_blobs(struct backup_in_progress *b)
 
 /* Adds the markers before the database: a blob whose row is committed after the snapshot of the
  * database still has its marker in the backup. */
-static enum err add_everything(struct backup_in_progress *b)
+static enum err add_all_data_to_backup(struct backup_in_progress *b)
 {
-    enum err e = blobs_walk_markers(b->store, add_marker, b);
+    enum err e = blobs_walk_markers(b->store, add_blob_marker_to_backup, b);
 
     if (!e && b->store->engine->backup)
-        e = add_database(b);
+        e = add_database_to_backup(b);
     for (const char *const *key = b->keys; !e && *key; key++)
-        e = add_data_file(b, *key);
-    return e ? e : add_blobs(b);
+        e = add_data_file_to_backup(b, *key);
+    return e ? e : add_blobs_to_backup(b);
 }
 
 /* Renames path to path.1, path.1 to path.2, and so on; retains `keep` files. */
@@ -204,7 +206,8 @@ static bool rotate_backups(const char *path, int64_t keep)
     return true;
 }
 
-static enum err move_to_final_name(struct backup_in_progress *b, const struct backup_options *o)
+static enum err rename_backup_to_final_name(struct backup_in_progress *b,
+                                            const struct backup_options *o)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     bool replace = o->replace || o->max_files, is_damaged = o->max_files && b->archive.damaged;
@@ -230,7 +233,8 @@ static enum err move_to_final_name(struct backup_in_progress *b, const struct ba
     return folder_sync(slash ? folder : ".") ? OK : ERR_UNAVAILABLE;
 }
 
-static enum err choose_partial_name(struct backup_in_progress *b, const struct backup_options *o)
+static enum err choose_partial_backup_name(struct backup_in_progress *b,
+                                           const struct backup_options *o)
 {
     if (snprintf(b->part, sizeof b->part, "%s%s", o->path, b->is_stream ? "" : ".part") >=
         (int)sizeof b->part) {
@@ -254,7 +258,7 @@ enum err backup_create(struct store *s, const struct backup_options *o, struct b
     int lock = -1;
 
     b.is_stream = strcmp(o->path, "-") == 0;
-    enum err e = choose_partial_name(&b, o);
+    enum err e = choose_partial_backup_name(&b, o);
     if (!e)
         e = blobs_lock_deletion(s, &lock);
     if (e)
@@ -264,11 +268,11 @@ enum err backup_create(struct store *s, const struct backup_options *o, struct b
         unlink(b.part);
     e = archive_create(&b.archive, b.part);
     if (!e)
-        e = add_everything(&b);
+        e = add_all_data_to_backup(&b);
     if (!e)
         e = archive_finish(&b.archive);
     if (!e && !b.is_stream)
-        e = move_to_final_name(&b, o);
+        e = rename_backup_to_final_name(&b, o);
     *ret = (struct backup_report){ .files = b.archive.files,
                                    .bytes = b.archive.bytes,
                                    .damaged = b.archive.damaged,

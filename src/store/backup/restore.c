@@ -21,7 +21,7 @@ static bool ends_with(const char *name, const char *end)
     return n > m && strcmp(name + n - m, end) == 0;
 }
 
-static bool is_key_name(const char *name)
+static bool is_key_file_name(const char *name)
 {
     return !strchr(name, '/') && name[0] != '.' &&
            (ends_with(name, ".key") || ends_with(name, ".pem"));
@@ -29,9 +29,9 @@ static bool is_key_name(const char *name)
 
 /* Accepts only names that belong in a data folder, because the backup may come from an untrusted
  * source. */
-static bool is_data_folder_name(const char *name)
+static bool is_name_of_data_folder_file(const char *name)
 {
-    if (strcmp(name, "guildhall.db") == 0 || is_key_name(name))
+    if (strcmp(name, "guildhall.db") == 0 || is_key_file_name(name))
         return true;
     if (strncmp(name, "blobs/.new/", 11) == 0)
         return is_blob_marker_name(name + 11);
@@ -78,7 +78,7 @@ static enum err check_database(struct backup_reading *b, const struct archive_en
     return e;
 }
 
-static enum err check_entry(struct backup_reading *b, const struct archive_entry *entry)
+static enum err check_archive_entry(struct backup_reading *b, const struct archive_entry *entry)
 {
     if (strcmp(entry->name, "guildhall.db") == 0)
         return check_database(b, entry);
@@ -103,7 +103,7 @@ static int create_file_with_parents(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-static enum err restore_entry(struct backup_reading *b, const struct archive_entry *entry)
+static enum err restore_archive_entry(struct backup_reading *b, const struct archive_entry *entry)
 {
     char path[PATH_MAX];
 
@@ -125,15 +125,16 @@ static enum err restore_entry(struct backup_reading *b, const struct archive_ent
 }
 
 /* Checks or restores one file; counts it as lost if it is damaged. */
-static enum err process_entry(struct backup_reading *b, const struct archive_entry *entry)
+static enum err check_or_restore_archive_entry(struct backup_reading *b,
+                                               const struct archive_entry *entry)
 {
-    if (!is_data_folder_name(entry->name)) {
+    if (!is_name_of_data_folder_file(entry->name)) {
         log_error("backup: '%s' contains a file that does not belong in a backup: '%s'",
                   b->archive.path, entry->name);
         return ERR_BAD_REQUEST;
     }
     b->has_rows |= strcmp(entry->name, "guildhall.db") == 0;
-    enum err e = b->folder ? restore_entry(b, entry) : check_entry(b, entry);
+    enum err e = b->folder ? restore_archive_entry(b, entry) : check_archive_entry(b, entry);
     if (e != ERR_FILE_DAMAGED)
         return e;
     log_error("backup: '%s' is damaged in '%s'", entry->name, b->archive.path);
@@ -144,8 +145,8 @@ static enum err process_entry(struct backup_reading *b, const struct archive_ent
 
 /* Finds the next file after a damaged line of the archive. Stored content may contain text that
  * looks like a "file" line, so only blobs are accepted, and only those that do not exist yet. */
-static enum err resume_after_damage(struct backup_reading *b, struct archive_entry *entry,
-                                    bool *ret_more)
+static enum err find_next_entry_after_damage(struct backup_reading *b, struct archive_entry *entry,
+                                             bool *ret_more)
 {
     struct stat st;
     char path[PATH_MAX];
@@ -155,14 +156,14 @@ static enum err resume_after_damage(struct backup_reading *b, struct archive_ent
     while ((*ret_more = archive_find_next_entry(&b->archive, entry))) {
         int n = snprintf(path, sizeof path, "%s/%s", b->folder, entry->name);
 
-        if (strncmp(entry->name, "blobs/", 6) == 0 && is_data_folder_name(entry->name) &&
+        if (strncmp(entry->name, "blobs/", 6) == 0 && is_name_of_data_folder_file(entry->name) &&
             n < (int)sizeof path && lstat(path, &st) != 0)
-            return process_entry(b, entry);
+            return check_or_restore_archive_entry(b, entry);
     }
     return OK;
 }
 
-static enum err process_all_entries(struct backup_reading *b)
+static enum err check_or_restore_all_entries(struct backup_reading *b)
 {
     struct archive_entry entry;
     bool more = true;
@@ -171,9 +172,9 @@ static enum err process_all_entries(struct backup_reading *b)
     while (!e && more) {
         e = archive_read_next_entry(&b->archive, &entry, &more);
         if (!e && more)
-            e = process_entry(b, &entry);
+            e = check_or_restore_archive_entry(b, &entry);
         while (e == ERR_BAD_REQUEST && b->salvage && more)
-            e = resume_after_damage(b, &entry, &more);
+            e = find_next_entry_after_damage(b, &entry, &more);
     }
     if (e != ERR_BAD_REQUEST || !b->salvage)
         return e;
@@ -181,7 +182,7 @@ static enum err process_all_entries(struct backup_reading *b)
     return OK;
 }
 
-static void fill_report(const struct backup_reading *b, struct backup_report *ret)
+static void fill_backup_report(const struct backup_reading *b, struct backup_report *ret)
 {
     *ret = (struct backup_report){ .files = b->archive.files,
                                    .bytes = b->archive.bytes,
@@ -190,7 +191,7 @@ static void fill_report(const struct backup_reading *b, struct backup_report *re
                                    .has_rows = b->has_rows };
 }
 
-static void reader_close(struct backup_reading *b)
+static void backup_reading_close(struct backup_reading *b)
 {
     backup_database_close(b->rows);
     if (b->rows_fd >= 0)
@@ -204,11 +205,11 @@ enum err backup_check(const char *path, struct backup_report *ret)
     enum err e = archive_open(&b.archive, path);
 
     if (!e)
-        e = process_all_entries(&b);
+        e = check_or_restore_all_entries(&b);
     if (!e && b.rows && !b.lost && !backup_database_check_missing_blobs(b.rows))
         b.differs = true;
-    fill_report(&b, ret);
-    reader_close(&b);
+    fill_backup_report(&b, ret);
+    backup_reading_close(&b);
     return e || !(b.differs || b.lost || ret->damaged) ? e : ERR_BAD_REQUEST;
 }
 
@@ -272,12 +273,12 @@ enum err backup_restore(const char *path, const char *folder, bool salvage,
     if (!e)
         e = begin_restore(folder, mark);
     if (e) {
-        reader_close(&b);
+        backup_reading_close(&b);
         return e;
     }
-    e = process_all_entries(&b);
-    fill_report(&b, ret);
-    reader_close(&b);
+    e = check_or_restore_all_entries(&b);
+    fill_backup_report(&b, ret);
+    backup_reading_close(&b);
     if (!e && (!folder_chown_all(folder) || !sync_file_system(folder) || unlink(mark) != 0 ||
                !folder_sync(folder))) {
         log_error("backup: cannot write to '%s': %s", folder, strerror(errno));

@@ -87,7 +87,7 @@ static bool prepare_snapshot_path(const char *folder, struct str name, char path
 
 /* Refuses PostgreSQL before anything is changed. After a move to PostgreSQL old snapshots stay in
  * the folder, and their blobs must not replace the current ones. */
-static bool require_sqlite(struct store *store, struct buf *out)
+static bool require_sqlite_for_snapshots(struct store *store, struct buf *out)
 {
     if (strcmp(store_engine_name(store), "postgres") != 0)
         return true;
@@ -102,7 +102,8 @@ static void create_snapshot_locked(struct store *store, const char *folder, stru
     struct backup_report report;
     char path[PATH_MAX];
 
-    if (!require_sqlite(store, out) || !prepare_snapshot_path(folder, name, path, out))
+    if (!require_sqlite_for_snapshots(store, out) ||
+        !prepare_snapshot_path(folder, name, path, out))
         return;
     struct backup_options options = { .path = path, .keys = snapshot_key_files, .replace = true };
     if (backup_create(store, &options, &report)) {
@@ -170,7 +171,8 @@ static void request_restore_locked(struct store *store, const char *folder, stru
     struct backup_report report;
     char path[PATH_MAX];
 
-    if (!require_sqlite(store, out) || !prepare_snapshot_path(folder, name, path, out))
+    if (!require_sqlite_for_snapshots(store, out) ||
+        !prepare_snapshot_path(folder, name, path, out))
         return;
     if (access(path, R_OK) != 0) {
         buf_printf(out, "error: there is no snapshot '%.*s'\n", STR_ARGS(name));
@@ -218,15 +220,17 @@ void snapshot_count_restores(int *ret_tried, int *ret_restored)
 
 /* --- the exchange of files ------------------------------------------------------------ */
 
-static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *at)
+static int remove_file_or_empty_folder(const char *path, const struct stat *st, int flag,
+                                       struct FTW *at)
 {
     (void)st, (void)flag, (void)at;
     return remove(path);
 }
 
-static bool remove_tree(const char *path)
+static bool remove_folder_recursively(const char *path)
 {
-    return nftw(path, remove_entry, 32, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT;
+    return nftw(path, remove_file_or_empty_folder, 32, FTW_DEPTH | FTW_PHYS) == 0 ||
+           errno == ENOENT;
 }
 
 static bool remove_file_in_folder(const char *folder, const char *name)
@@ -252,7 +256,7 @@ static bool move_restored_entry(const char *folder, const char *name)
                                                remove_file_in_folder(folder, "guildhall.db-shm")))
         return false;
     if (strcmp(name, "blobs") == 0 &&
-        !(remove_tree(old_blobs) && (rename(to, old_blobs) == 0 || errno == ENOENT)))
+        !(remove_folder_recursively(old_blobs) && (rename(to, old_blobs) == 0 || errno == ENOENT)))
         return false;
     return rename(from, to) == 0;
 }
@@ -284,10 +288,10 @@ bool snapshot_complete_restore(const char *folder)
         !join_path(folder, COMPLETE_RESTORE_FOLDER, whole) ||
         !join_path(folder, REPLACED_BLOBS_FOLDER, old_blobs))
         return false;
-    bool ok = remove_tree(half);
+    bool ok = remove_folder_recursively(half);
     if (ok && access(whole, F_OK) == 0)
         ok = move_restored_entries(folder, whole) && folder_sync(folder) && rmdir(whole) == 0;
-    if (ok && remove_tree(old_blobs))
+    if (ok && remove_folder_recursively(old_blobs))
         return true;
     log_error("snapshots: cannot move the restored files into '%s': %s", folder, strerror(errno));
     return false;
@@ -304,14 +308,14 @@ bool snapshot_restore_requested(const char *folder)
     restores_requested++;
     if (!snapshot_path(folder, str_of(requested_name), path) ||
         !join_path(folder, PARTIAL_RESTORE_FOLDER, half) || !join_path(half, "blobs", blobs) ||
-        !join_path(folder, COMPLETE_RESTORE_FOLDER, whole) || !remove_tree(half))
+        !join_path(folder, COMPLETE_RESTORE_FOLDER, whole) || !remove_folder_recursively(half))
         return false;
     /* Exchange the blob folder even if the snapshot contains no blobs. */
     if (backup_restore(path, half, false, &report) ||
         (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
         rename(half, whole) != 0 || !folder_sync(folder)) {
         log_error("snapshots: '%s' was not restored; no data has changed", requested_name);
-        remove_tree(half);
+        remove_folder_recursively(half);
         return false;
     }
     if (!snapshot_complete_restore(folder))

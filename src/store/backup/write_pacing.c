@@ -45,7 +45,7 @@ static bool flush_file(int fd)
 }
 
 /* Pauses for as long as the work took, or longer to stay below the write rate. */
-static void pause_in_proportion(int64_t began, int64_t bytes)
+static void pause_in_proportion_to_write_time(int64_t began, int64_t bytes)
 {
     int64_t took = monotonic_ns() - began, rest = bytes * SECOND / PACING_BYTES_PER_SECOND - took;
 
@@ -62,11 +62,11 @@ bool flush_file_and_pause(int fd, int64_t bytes)
     bool ok = flush_file(fd);
 
     if (ok)
-        pause_in_proportion(began, bytes);
+        pause_in_proportion_to_write_time(began, bytes);
     return ok;
 }
 
 void pause_after_work(int64_t began)
 {
-    pause_in_proportion(began, 0);
+    pause_in_proportion_to_write_time(began, 0);
 }

@@ -75,7 +75,7 @@ void blob_marker_name(const char *blob, char *out, size_t size)
             *p = MARKER_SLASH;
 }
 
-static void marker_to_blob_name(char *marker)
+static void convert_marker_name_to_blob_name(char *marker)
 {
     for (char *p = marker; *p; p++)
         if (*p == MARKER_SLASH)
@@ -85,7 +85,7 @@ static void marker_to_blob_name(char *marker)
 void blob_name_from_marker(const char *marker, char *out, size_t size)
 {
     snprintf(out, size, "%s", marker);
-    marker_to_blob_name(out);
+    convert_marker_name_to_blob_name(out);
 }
 
 bool is_blob_marker_name(const char *marker)
@@ -93,7 +93,7 @@ bool is_blob_marker_name(const char *marker)
     char name[MAX_BLOB_NAME + 2];
 
     snprintf(name, sizeof name, "%s", marker);
-    marker_to_blob_name(name);
+    convert_marker_name_to_blob_name(name);
     return !strchr(marker, '/') && is_blob_name(name);
 }
 
@@ -171,7 +171,7 @@ static enum err write_synced_file(const char *path, struct str bytes)
 }
 
 /* Creates the folder only if rename fails, because most blobs go into existing folders. */
-static enum err rename_and_sync(const char *from, const char *to)
+static enum err rename_blob_and_sync_folder(const char *from, const char *to)
 {
     char folder[PATH_MAX];
 
@@ -225,7 +225,7 @@ static enum err write_blob_file(struct store *s, const char *name, const char *p
         return ERR_NOT_FOUND;
     e = write_synced_file(part, bytes);
     if (!e)
-        e = rename_and_sync(part, path);
+        e = rename_blob_and_sync_folder(part, path);
     if (e)
         unlink(part);
     return e;
@@ -376,7 +376,7 @@ struct uncommitted_list {
     void *arg;
 };
 
-static enum err visit_uncommitted(void *arg, const struct stored_blob *name)
+static enum err visit_uncommitted_blob(void *arg, const struct stored_blob *name)
 {
     const struct uncommitted_list *w = arg;
 
@@ -391,7 +391,7 @@ enum err blobs_list_uncommitted(struct store *s, int64_t seconds,
     struct dirent *entry;
 
     if (s->blob_connections)
-        return postgres_list_blobs(s, seconds, visit_uncommitted,
+        return postgres_list_blobs(s, seconds, visit_uncommitted_blob,
                                    &(struct uncommitted_list){ found, arg });
     if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
@@ -401,7 +401,7 @@ enum err blobs_list_uncommitted(struct store *s, int64_t seconds,
     while ((entry = readdir(folder))) {
         if (entry->d_name[0] == '.' || !file_is_older_than(dirfd(folder), entry->d_name, seconds))
             continue;
-        marker_to_blob_name(entry->d_name);
+        convert_marker_name_to_blob_name(entry->d_name);
         found(arg, entry->d_name);
     }
     closedir(folder);

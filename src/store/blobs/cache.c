@@ -129,7 +129,7 @@ enum err blob_cache_open_folder(const struct store *s)
 
 /* Returns the age class of a cached copy. Copies are grouped by age instead of sorted; each class
  * spans an eighth more time than the one before. */
-static unsigned age_class_of_seconds(int64_t seconds)
+static unsigned age_class_of_copy(int64_t seconds)
 {
     unsigned bits = 3;
 
@@ -147,20 +147,20 @@ struct eviction_sweep {
     int64_t spare;   /* bytes to evict from the class `oldest` */
 };
 
-static enum err count_copy_by_age(void *arg, const char *name, int fd, time_t written)
+static enum err count_copy_in_age_class(void *arg, const char *name, int fd, time_t written)
 {
     struct eviction_sweep *sweep = arg;
     struct stat st;
 
     (void)name, (void)written;
     if (fstat(fd, &st) == 0) {
-        sweep->bytes[age_class_of_seconds(sweep->now - st.st_atime)] += st.st_size;
+        sweep->bytes[age_class_of_copy(sweep->now - st.st_atime)] += st.st_size;
         sweep->total += st.st_size;
     }
     return atomic_load(&sweep->store->cache->ending) ? ERR_UNAVAILABLE : OK;
 }
 
-static enum err evict_copy_by_age(void *arg, const char *name, int fd, time_t written)
+static enum err evict_copy_if_old_enough(void *arg, const char *name, int fd, time_t written)
 {
     struct eviction_sweep *sweep = arg;
     char path[PATH_MAX];
@@ -169,7 +169,7 @@ static enum err evict_copy_by_age(void *arg, const char *name, int fd, time_t wr
     (void)written;
     if (fstat(fd, &st) != 0 || !cached_copy_path(sweep->store, name, path))
         return OK;
-    unsigned class = age_class_of_seconds(sweep->now - st.st_atime);
+    unsigned class = age_class_of_copy(sweep->now - st.st_atime);
     if (class < sweep->oldest || (class == sweep->oldest && sweep->spare <= 0))
         return OK;
     if (unlink(path) != 0)
@@ -182,7 +182,7 @@ static enum err evict_copy_by_age(void *arg, const char *name, int fd, time_t wr
 }
 
 /* Chooses the age classes to evict, so that `left` bytes remain in the cache. */
-static void choose_classes_to_evict(struct eviction_sweep *sweep, int64_t left)
+static void choose_age_classes_to_evict(struct eviction_sweep *sweep, int64_t left)
 {
     int64_t over = sweep->total - left;
 
@@ -210,10 +210,10 @@ static int64_t evict_old_copies(const struct store *s, int64_t most)
 
     sweep->store = s;
     sweep->now = time(NULL);
-    enum err e = blobs_walk_folder(s, BLOB_CACHE_FOLDER, count_copy_by_age, sweep);
+    enum err e = blobs_walk_folder(s, BLOB_CACHE_FOLDER, count_copy_in_age_class, sweep);
     if (sweep->total > most) {
-        choose_classes_to_evict(sweep, most - most / 8);
-        enum err removed = blobs_walk_folder(s, BLOB_CACHE_FOLDER, evict_copy_by_age, sweep);
+        choose_age_classes_to_evict(sweep, most - most / 8);
+        enum err removed = blobs_walk_folder(s, BLOB_CACHE_FOLDER, evict_copy_if_old_enough, sweep);
         e = e ? e : removed;
     }
     log_unreadable_copies(s->cache, e != OK);
@@ -222,7 +222,7 @@ static int64_t evict_old_copies(const struct store *s, int64_t most)
     return left;
 }
 
-static bool try_begin_sweep(struct blob_cache *c, int64_t size)
+static bool add_size_and_try_begin_eviction(struct blob_cache *c, int64_t size)
 {
     pthread_mutex_lock(&c->lock);
     c->bytes += size;
@@ -235,7 +235,7 @@ static bool try_begin_sweep(struct blob_cache *c, int64_t size)
     return begins;
 }
 
-static void end_sweep(struct blob_cache *c, int64_t left)
+static void end_eviction(struct blob_cache *c, int64_t left)
 {
     pthread_mutex_lock(&c->lock);
     c->bytes += left;
@@ -245,33 +245,34 @@ static void end_sweep(struct blob_cache *c, int64_t left)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void *sweeper_thread(void *arg)
+static void *eviction_thread(void *arg)
 {
     const struct store *s = arg;
 
     do
-        end_sweep(s->cache, evict_old_copies(s, s->cache->max_bytes));
-    while (try_begin_sweep(s->cache, 0)); /* repeat if copies were added meanwhile */
+        end_eviction(s->cache, evict_old_copies(s, s->cache->max_bytes));
+    while (
+        add_size_and_try_begin_eviction(s->cache, 0)); /* repeat if copies were added meanwhile */
     return NULL;
 }
 
 /* Starts the sweeper thread if the limit is exceeded. Only one thread at a time gets past
- * try_begin_sweep, and then the previous sweeper has ended. The new sweeper needs the lock to end
- * its sweep, so no other begins before has_sweeper is set. */
-static void add_copy_size(struct store *s, int64_t size)
+ * add_size_and_try_begin_eviction, and then the previous sweeper has ended. The new sweeper needs
+ * the lock to end its sweep, so no other begins before has_sweeper is set. */
+static void add_copy_size_and_evict(struct store *s, int64_t size)
 {
     struct blob_cache *c = s->cache;
 
-    if (!try_begin_sweep(c, size))
+    if (!add_size_and_try_begin_eviction(c, size))
         return;
     if (c->has_sweeper)
         pthread_join(c->sweeper, NULL);
     pthread_mutex_lock(&c->lock);
-    bool begun = pthread_create(&c->sweeper, NULL, sweeper_thread, s) == 0;
+    bool begun = pthread_create(&c->sweeper, NULL, eviction_thread, s) == 0;
     c->has_sweeper = begun;
     pthread_mutex_unlock(&c->lock);
     if (!begun)
-        sweeper_thread(s);
+        eviction_thread(s);
 }
 
 void blob_cache_delete(const struct store *s, const char *name)
@@ -358,7 +359,7 @@ static enum err create_cached_copy(struct store *s, const char *name, const char
         close(fd);
         return e;
     }
-    add_copy_size(s, *ret_size);
+    add_copy_size_and_evict(s, *ret_size);
     *ret_fd = fd;
     return OK;
 }
@@ -378,7 +379,7 @@ static enum err open_cached_copy(const char *path, int *ret_fd, struct stat *ret
     return OK;
 }
 
-static bool was_checked_recently(const struct stat *st)
+static bool copy_was_checked_recently(const struct stat *st)
 {
     return st->st_mtime > time(NULL) - RECHECK_S;
 }
@@ -397,7 +398,7 @@ static enum err check_cached_copy(struct store *s, const char *name, int fd, con
 {
     int64_t size;
 
-    if (was_checked_recently(st)) {
+    if (copy_was_checked_recently(st)) {
         update_access_time(fd, st);
         return OK;
     }
@@ -420,7 +421,7 @@ bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_
 
     if (!cached_copy_path(s, name, path) || open_cached_copy(path, &fd, &st))
         return false;
-    if (!was_checked_recently(&st)) {
+    if (!copy_was_checked_recently(&st)) {
         close(fd);
         return false;
     }

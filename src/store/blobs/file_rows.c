@@ -52,7 +52,7 @@ static enum err read_file_rows(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-static enum err read_has_digests(struct tx *tx, void *arg)
+static enum err read_whether_rows_have_digests(struct tx *tx, void *arg)
 {
     struct file_row_page *p = arg;
     struct rows r;
@@ -65,7 +65,7 @@ enum err file_rows_for_each(struct store *s,
 {
     struct file_row_page *p = mem_new(sizeof *p);
     struct arena *arena = arena_new();
-    enum err e = store_run(s, STORE_READ, arena, read_has_digests, p);
+    enum err e = store_run(s, STORE_READ, arena, read_whether_rows_have_digests, p);
 
     while (!e) {
         arena_reset(arena);
@@ -96,7 +96,7 @@ bool blob_matches_file_row(const struct file_row *row, int64_t size, const char 
 }
 
 /* Computes the digest of a file; pauses after each buffer, so that the server can use the disk. */
-static bool digest_file(int fd, char piece[READ_BUFFER_SIZE], char ret[BLOB_DIGEST_SIZE])
+static bool compute_digest_of_file(int fd, char piece[READ_BUFFER_SIZE], char ret[BLOB_DIGEST_SIZE])
 {
     unsigned char digest[crypto_generichash_BYTES];
     crypto_generichash_state sum;
@@ -136,7 +136,7 @@ static enum err check_blob_of_row(void *arg, const struct file_row *row)
     enum err e = blob_open_uncached(c->store, row->name, &fd, &size);
     if (e && e != ERR_NOT_FOUND)
         return e;
-    if (!e && row->digest[0] && row->size == size && !digest_file(fd, c->piece, digest))
+    if (!e && row->digest[0] && row->size == size && !compute_digest_of_file(fd, c->piece, digest))
         e = ERR_UNAVAILABLE;
     if (fd >= 0)
         close(fd);

@@ -32,8 +32,8 @@ static enum err log_errno(const char *verb, const char *path)
 }
 
 /* Copies the rest of a file to another file (nowhere if `to` is -1) and computes its digest. */
-static bool copy_and_digest(struct file_copy *f, int from, int to,
-                            unsigned char digest[DIGEST_SIZE])
+static bool copy_file_and_compute_digest(struct file_copy *f, int from, int to,
+                                         unsigned char digest[DIGEST_SIZE])
 {
     crypto_generichash_state sum;
     ssize_t n;
@@ -56,7 +56,7 @@ static int create_file(const char *path)
 }
 
 /* Creates the folder only if rename fails, because most blobs go into existing folders. */
-static bool rename_with_parent(const char *part, const char *path)
+static bool rename_and_create_parent_folder(const char *part, const char *path)
 {
     char parent[PATH_MAX];
 
@@ -78,9 +78,9 @@ static enum err copy_one_file(struct file_copy *f, int from, const char *path)
     int to = create_file(part);
     if (to < 0)
         return log_errno("create", part);
-    bool ok = copy_and_digest(f, from, to, digest);
+    bool ok = copy_file_and_compute_digest(f, from, to, digest);
     ok &= close(to) == 0;
-    if (!ok || !rename_with_parent(part, path)) {
+    if (!ok || !rename_and_create_parent_folder(part, path)) {
         enum err e = log_errno("write", path);
 
         unlink(part);
@@ -89,10 +89,11 @@ static enum err copy_one_file(struct file_copy *f, int from, const char *path)
     return OK;
 }
 
-static enum err compare_with_copy(struct file_copy *f, int from, int to, const char *path)
+static enum err compare_file_with_copy(struct file_copy *f, int from, int to, const char *path)
 {
     unsigned char one[DIGEST_SIZE], other[DIGEST_SIZE];
-    bool ok = to >= 0 && copy_and_digest(f, from, -1, one) && copy_and_digest(f, to, -1, other);
+    bool ok = to >= 0 && copy_file_and_compute_digest(f, from, -1, one) &&
+              copy_file_and_compute_digest(f, to, -1, other);
 
     if (to >= 0)
         close(to);
@@ -115,7 +116,7 @@ static enum err copy_or_compare_file(struct file_copy *f, const char *name, int 
     if (f->compares) {
         f->report->files++;
         f->report->bytes += from.st_size;
-        return compare_with_copy(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
+        return compare_file_with_copy(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
     }
     /* An earlier run copied a file of the same size; it is compared later. */
     if (lstat(path, &to) == 0 && to.st_size == from.st_size)
@@ -156,7 +157,7 @@ static enum err compare_blob_in_database(struct file_copy *f, const char *blob, 
         close(to);
         return e ? e : log_errno("read", part);
     }
-    return compare_with_copy(f, fd, to, blob);
+    return compare_file_with_copy(f, fd, to, blob);
 }
 
 static enum err copy_or_compare_database_blob(struct file_copy *f, const char *blob, int fd)
@@ -178,14 +179,14 @@ static enum err copy_or_compare_database_blob(struct file_copy *f, const char *b
     return e || size == from.st_size ? e : copy_blob_to_database(f, blob, fd, (size_t)from.st_size);
 }
 
-static enum err count_blob(void *arg, const char *blob, int fd, time_t written)
+static enum err add_blob_to_total(void *arg, const char *blob, int fd, time_t written)
 {
     (void)blob, (void)fd, (void)written;
     ((struct file_copy *)arg)->total += 2;
     return OK;
 }
 
-static enum err count_database_blob(void *arg, const struct stored_blob *name)
+static enum err add_database_blob_to_total(void *arg, const struct stored_blob *name)
 {
     (void)name;
     ((struct file_copy *)arg)->total += 2;
@@ -209,7 +210,7 @@ static enum err copy_or_compare_blob(void *arg, const char *blob, int fd, time_t
 
 /* Copies a marker of blobs/.new, so that a server on the target checks whether the blob has a
  * row. */
-static enum err copy_marker(void *arg, const char *marker, int fd, time_t written)
+static enum err copy_blob_marker(void *arg, const char *marker, int fd, time_t written)
 {
     char path[PATH_MAX];
     struct file_copy *f = arg;
@@ -243,7 +244,7 @@ static enum err copy_or_compare_key_file(struct file_copy *f, const struct store
     return e;
 }
 
-static enum err copy_or_compare_all(struct file_copy *f, struct store *from)
+static enum err copy_or_compare_all_files(struct file_copy *f, struct store *from)
 {
     enum err e = OK;
 
@@ -252,7 +253,7 @@ static enum err copy_or_compare_all(struct file_copy *f, struct store *from)
     return e ? e : blobs_walk(from, copy_or_compare_blob, f);
 }
 
-static enum err sync_target(const struct store *to)
+static enum err sync_target_folder(const struct store *to)
 {
     int fd = open(to->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     enum err e = fd >= 0 && syncfs(fd) == 0 ? OK : log_errno("write to", to->folder);
@@ -266,21 +267,22 @@ enum err move_copy_files(struct store *from, struct store *to, const struct move
                          struct move_report *ret)
 {
     struct file_copy f = { .to = to, .o = o, .report = ret, .piece = mem_new(COPY_BUFFER_SIZE) };
-    enum err e = from->blob_connections ? postgres_list_blobs(from, -1, count_database_blob, &f)
-                                        : blobs_walk(from, count_blob, &f);
+    enum err e = from->blob_connections
+                     ? postgres_list_blobs(from, -1, add_database_blob_to_total, &f)
+                     : blobs_walk(from, add_blob_to_total, &f);
 
     if (!e && !to->blob_connections)
-        e = blobs_walk_markers(from, copy_marker, &f);
+        e = blobs_walk_markers(from, copy_blob_marker, &f);
     if (!e)
-        e = copy_or_compare_all(&f, from);
+        e = copy_or_compare_all_files(&f, from);
     if (!e && to->blob_connections) /* in PostgreSQL a marker is a column of the blob's row, so copy
                                      * blobs first */
-        e = blobs_walk_markers(from, copy_marker, &f);
+        e = blobs_walk_markers(from, copy_blob_marker, &f);
     f.compares = true;
     if (!e)
-        e = copy_or_compare_all(&f, from);
+        e = copy_or_compare_all_files(&f, from);
     if (!e)
-        e = sync_target(to);
+        e = sync_target_folder(to);
     mem_free(f.piece);
     return e;
 }

@@ -28,8 +28,8 @@ static bool is_same_folder(const char *a, const char *b)
 }
 
 /* Opens source or target. Migrates only an empty target: other data may be of another server. */
-static enum err open_endpoint(struct move_endpoint *s, const struct move_location *location,
-                              bool target)
+static enum err open_source_or_target(struct move_endpoint *s, const struct move_location *location,
+                                      bool target)
 {
     bool has_world = true;
     enum err e = OK;
@@ -49,7 +49,7 @@ static enum err open_endpoint(struct move_endpoint *s, const struct move_locatio
     return e ? e : s->engine->open(s, target);
 }
 
-static void close_endpoint(struct move_endpoint *s)
+static void close_source_or_target(struct move_endpoint *s)
 {
     if (s->engine)
         s->engine->close(s);
@@ -161,7 +161,7 @@ static void append_empty_tables_sql(struct move_in_progress *m)
         buf_add_lit(&m->sql, ", \"blobs\" cascade;"); /* a table of PostgreSQL only */
 }
 
-static enum err restart_from_beginning(struct move_in_progress *m)
+static enum err empty_target_and_restart_move(struct move_in_progress *m)
 {
     buf_add_lit(&m->sql, "begin;");
     append_sql_for_tables(m, m->to.engine->disable_triggers_sql);
@@ -174,7 +174,7 @@ static enum err restart_from_beginning(struct move_in_progress *m)
 }
 
 /* Identifies the server's data by the digest of the key that signs its tokens. */
-static enum err identify_source(struct move_in_progress *m)
+static enum err read_identity_of_source(struct move_in_progress *m)
 {
     enum err e = m->from.engine->query_text(&m->from, FIND_KEY, m->key, sizeof m->key);
 
@@ -185,14 +185,14 @@ static enum err identify_source(struct move_in_progress *m)
 }
 
 /* Returns whether finish_move rebuilds the table. */
-static bool is_rebuilt_table(const struct moved_table *t)
+static bool table_is_rebuilt_after_move(const struct moved_table *t)
 {
     return strcmp(t->name, "message_unindexed") == 0 || strcmp(t->name, "channel_tails") == 0;
 }
 
 /* Compares row counts if the target has data of the same server. If they are equal, an earlier run
  * was killed after its last step; otherwise source or target were changed since the move. */
-static enum err compare_row_counts(struct move_in_progress *m)
+static enum err compare_row_counts_of_databases(struct move_in_progress *m)
 {
     int64_t from = 0, to = 0;
     enum err e = OK;
@@ -200,7 +200,7 @@ static enum err compare_row_counts(struct move_in_progress *m)
     for (size_t i = 0; !e && i < m->plan.count; i++) {
         const struct moved_table *t = &m->plan.tables[i];
 
-        if (is_rebuilt_table(t))
+        if (table_is_rebuilt_after_move(t))
             continue;
         e = move_count_rows(&m->from, t, &from);
         if (!e)
@@ -216,10 +216,10 @@ static enum err compare_row_counts(struct move_in_progress *m)
     return e;
 }
 
-static enum err start_or_resume(struct move_in_progress *m)
+static enum err start_or_resume_move(struct move_in_progress *m)
 {
     struct target_state f = { 0 };
-    enum err e = identify_source(m);
+    enum err e = read_identity_of_source(m);
 
     if (!e)
         e = store_run(m->to.store, STORE_READ, NULL, read_target_state, &f);
@@ -227,7 +227,7 @@ static enum err start_or_resume(struct move_in_progress *m)
         return e;
     if (!f.is_begun && f.has_world && m->key[0] && strcmp(f.key, m->key) == 0) {
         m->report->was_done = true;
-        return compare_row_counts(m);
+        return compare_row_counts_of_databases(m);
     }
     if ((f.is_begun && strcmp(f.source, m->source) != 0) || (!f.is_begun && f.has_world)) {
         log_error(
@@ -235,7 +235,7 @@ static enum err start_or_resume(struct move_in_progress *m)
         return ERR_BAD_REQUEST;
     }
     if (!f.is_begun || f.is_invalidated)
-        return restart_from_beginning(m);
+        return empty_target_and_restart_move(m);
     m->report->resumed = true;
     return store_run(m->to.store, STORE_READ, NULL, read_saved_progress, m);
 }
@@ -266,7 +266,7 @@ static enum err copy_files_and_finish(struct move_in_progress *m)
     return e ? e : finish_move(m);
 }
 
-static enum err run_plan(struct move_in_progress *m)
+static enum err build_and_run_move_plan(struct move_in_progress *m)
 {
     enum err e = move_plan_build(&m->from, &m->to, &m->plan);
 
@@ -275,7 +275,7 @@ static enum err run_plan(struct move_in_progress *m)
     m->states = mem_new((m->plan.count + 1) * sizeof *m->states);
     for (size_t i = 0; i < m->plan.count; i++)
         move_progress_init(&m->states[i]);
-    e = start_or_resume(m);
+    e = start_or_resume_move(m);
     if (!e && !m->report->was_done)
         e = move_copy_tables(m);
     if (!e && !m->report->was_done)
@@ -294,16 +294,16 @@ enum err move_all_data(const struct move_options *o, struct move_report *ret)
     buf_init(&m.scratch, MOVE_MAX_ROW_BYTES);
     buf_init(&m.sql, MAX_SQL_BYTES);
     m.row = mem_new(MOVE_MAX_COLUMNS * sizeof *m.row);
-    enum err e = open_endpoint(&m.from, &o->from, false);
+    enum err e = open_source_or_target(&m.from, &o->from, false);
     if (!e)
-        e = open_endpoint(&m.to, &o->to, true);
+        e = open_source_or_target(&m.to, &o->to, true);
     ret->files_stay = is_same_folder(o->from.folder, o->to.folder) && !o->from.blobs_inside &&
                       !o->to.blobs_inside;
     if (!e)
-        e = run_plan(&m);
+        e = build_and_run_move_plan(&m);
     move_plan_clear(&m.plan);
-    close_endpoint(&m.to);
-    close_endpoint(&m.from);
+    close_source_or_target(&m.to);
+    close_source_or_target(&m.from);
     mem_free(m.row);
     buf_clear(&m.scratch);
     buf_clear(&m.sql);

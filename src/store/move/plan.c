@@ -114,7 +114,7 @@ static enum err list_tables(struct move_endpoint *s, struct move_plan *ret)
     return store_run(s->store, STORE_READ, NULL, list_tables_in_tx, both);
 }
 
-static enum err refuse_difference(const char *table, const char *column, const char *why)
+static enum err refuse_schema_difference(const char *table, const char *column, const char *why)
 {
     log_error("move: the table '%s'%s%s %s; this program does not know how to move it", table,
               column ? ", column " : "", column ? column : "", why);
@@ -129,39 +129,45 @@ static const struct moved_column *find_column(const struct moved_table *t, const
     return NULL;
 }
 
-static enum err compare_tables(const struct moved_table *from, const struct moved_table *to)
+static enum err check_table_columns_are_equal(const struct moved_table *from,
+                                              const struct moved_table *to)
 {
     if (!from || !to)
-        return refuse_difference((from ? from : to)->name, NULL, "exists in one database only");
+        return refuse_schema_difference((from ? from : to)->name, NULL,
+                                        "exists in one database only");
     if (from->count != to->count)
-        return refuse_difference(to->name, NULL, "has different columns in the two databases");
+        return refuse_schema_difference(to->name, NULL,
+                                        "has different columns in the two databases");
     if (!to->keys || to->count > MOVE_MAX_COLUMNS)
-        return refuse_difference(to->name, NULL, "has no primary key, or too many columns");
+        return refuse_schema_difference(to->name, NULL, "has no primary key, or too many columns");
     for (size_t i = 0; i < to->count; i++) {
         const struct moved_column *c = &to->columns[i], *other = find_column(from, c->name);
 
         if (!other || other->key != c->key)
-            return refuse_difference(to->name, c->name, "differs between the two databases");
+            return refuse_schema_difference(to->name, c->name, "differs between the two databases");
         if (c->kind == VALUE_NULL || c->kind != other->kind)
-            return refuse_difference(to->name, c->name, "has different types in the two databases");
+            return refuse_schema_difference(to->name, c->name,
+                                            "has different types in the two databases");
     }
     return OK;
 }
 
-static enum err compare_plans(const struct move_plan *from, const struct move_plan *to)
+static enum err check_source_and_target_schemas(const struct move_plan *from,
+                                                const struct move_plan *to)
 {
     enum err e = OK;
 
     for (size_t i = 0; !e && i < from->count; i++)
         if (!is_excluded_table(from->tables[i].name))
-            e = compare_tables(&from->tables[i], find_table(to, from->tables[i].name));
+            e = check_table_columns_are_equal(&from->tables[i],
+                                              find_table(to, from->tables[i].name));
     for (size_t i = 0; !e && i < to->count; i++)
         if (!is_excluded_table(to->tables[i].name))
-            e = compare_tables(find_table(from, to->tables[i].name), &to->tables[i]);
+            e = check_table_columns_are_equal(find_table(from, to->tables[i].name), &to->tables[i]);
     return e;
 }
 
-static bool parents_are_planned(const struct move_plan *all, const struct moved_table *t)
+static bool referenced_tables_are_planned(const struct move_plan *all, const struct moved_table *t)
 {
     for (size_t i = 0; i < t->parent_count; i++) {
         const struct moved_table *parent = find_table(all, t->parents[i]);
@@ -172,7 +178,7 @@ static bool parents_are_planned(const struct move_plan *all, const struct moved_
     return true;
 }
 
-static void index_primary_key(struct move_plan *p, struct moved_table *t)
+static void collect_primary_key_columns(struct move_plan *p, struct moved_table *t)
 {
     size_t *at = arena_array(p->arena, size_t, t->keys);
 
@@ -183,7 +189,7 @@ static void index_primary_key(struct move_plan *p, struct moved_table *t)
 }
 
 /* Sorts tables: repeatedly moves those to the front whose referenced tables are there already. */
-static enum err order_by_references(struct move_plan *p)
+static enum err sort_tables_by_references(struct move_plan *p)
 {
     size_t done = 0;
 
@@ -192,7 +198,7 @@ static enum err order_by_references(struct move_plan *p)
         for (size_t i = done; i < p->count; i++) {
             struct moved_table t = p->tables[i];
 
-            if (!parents_are_planned(p, &t))
+            if (!referenced_tables_are_planned(p, &t))
                 continue;
             t.is_planned = true;
             p->tables[i] = p->tables[done];
@@ -200,8 +206,8 @@ static enum err order_by_references(struct move_plan *p)
         }
     }
     return done == p->count ? OK
-                            : refuse_difference(p->tables[done].name, NULL,
-                                                "is part of a cycle of foreign keys");
+                            : refuse_schema_difference(p->tables[done].name, NULL,
+                                                       "is part of a cycle of foreign keys");
 }
 
 static void remove_excluded_tables(struct move_plan *p)
@@ -229,14 +235,14 @@ enum err move_plan_build(struct move_endpoint *from, struct move_endpoint *to,
     if (!e)
         e = list_tables(to, ret);
     if (!e)
-        e = compare_plans(&source, ret);
+        e = check_source_and_target_schemas(&source, ret);
     move_plan_clear(&source);
     if (e)
         return e;
     remove_excluded_tables(ret);
-    e = order_by_references(ret);
+    e = sort_tables_by_references(ret);
     for (size_t i = 0; i < ret->count; i++)
-        index_primary_key(ret, &ret->tables[i]);
+        collect_primary_key_columns(ret, &ret->tables[i]);
     return e;
 }
 

@@ -15,7 +15,7 @@ struct postgres_endpoint {
     struct buf row_bytes;
 };
 
-static struct postgres_endpoint *endpoint_of(struct move_endpoint *s)
+static struct postgres_endpoint *postgres_of_move_endpoint(struct move_endpoint *s)
 {
     return s->connection;
 }
@@ -35,12 +35,12 @@ static enum err log_query_error(struct postgres_endpoint *side, PGresult *result
 static enum err endpoint_query_text(struct move_endpoint *s, const char *sql, char *out,
                                     size_t size)
 {
-    return postgres_conn_query_text(&endpoint_of(s)->conn, sql, out, size);
+    return postgres_conn_query_text(&postgres_of_move_endpoint(s)->conn, sql, out, size);
 }
 
 static enum err endpoint_run_sql(struct move_endpoint *s, const char *sql)
 {
-    return postgres_conn_run_command(&endpoint_of(s)->conn, sql);
+    return postgres_conn_run_command(&postgres_of_move_endpoint(s)->conn, sql);
 }
 
 static enum err location_has_data(const struct move_location *location, bool *ret)
@@ -198,10 +198,10 @@ static bool send_table_select(struct postgres_endpoint *side, const struct moved
     return sent;
 }
 
-static enum err endpoint_start_read(struct move_endpoint *s, const struct moved_table *t,
-                                    struct str behind)
+static enum err endpoint_begin_table_read(struct move_endpoint *s, const struct moved_table *t,
+                                          struct str behind)
 {
-    struct postgres_endpoint *side = endpoint_of(s);
+    struct postgres_endpoint *side = postgres_of_move_endpoint(s);
     struct buf sql;
 
     buf_init(&sql, MAX_SQL_BYTES);
@@ -222,7 +222,7 @@ static uint64_t decode_big_endian(const char *p, int n)
 }
 
 /* Decodes a number of up to eight bytes with its sign. A bool is 0 or 1. */
-static int64_t decode_signed(const char *p, int n)
+static int64_t decode_signed_big_endian(const char *p, int n)
 {
     int unused = 64 - 8 * n;
 
@@ -239,7 +239,7 @@ static struct value decode_binary_column(const PGresult *row, int at, enum value
     if (pq.getisnull(row, 0, at))
         return v_null();
     if (kind == VALUE_INT)
-        return v_int(decode_signed(p, n));
+        return v_int(decode_signed_big_endian(p, n));
     if (kind == VALUE_REAL) {
         bits = decode_big_endian(p, n);
         memcpy(&d, &bits, sizeof d);
@@ -251,7 +251,7 @@ static struct value decode_binary_column(const PGresult *row, int at, enum value
 static enum err endpoint_next_row(struct move_endpoint *s, const struct moved_table *t,
                                   struct value *row, bool *ret_more)
 {
-    struct postgres_endpoint *side = endpoint_of(s);
+    struct postgres_endpoint *side = postgres_of_move_endpoint(s);
 
     pq.clear(side->row);
     side->row = pq.getResult(side->conn.pg);
@@ -286,11 +286,11 @@ static enum err send_copy_data(struct postgres_endpoint *side)
     return log_query_error(side, NULL);
 }
 
-static enum err endpoint_begin_copy(struct move_endpoint *s, const struct moved_table *t)
+static enum err endpoint_begin_copy_into_table(struct move_endpoint *s, const struct moved_table *t)
 {
     /* the size of the literal includes its NUL byte */
     static const char head[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
-    struct postgres_endpoint *side = endpoint_of(s);
+    struct postgres_endpoint *side = postgres_of_move_endpoint(s);
     struct buf sql;
 
     buf_init(&sql, MAX_SQL_BYTES);
@@ -330,7 +330,7 @@ static void append_copy_field(struct buf *out, const struct moved_column *c, con
 static enum err endpoint_copy_row(struct move_endpoint *s, const struct moved_table *t,
                                   const struct value *row)
 {
-    struct postgres_endpoint *side = endpoint_of(s);
+    struct postgres_endpoint *side = postgres_of_move_endpoint(s);
 
     buf_reset(&side->row_bytes);
     append_big_endian(&side->row_bytes, t->count, 2);
@@ -341,7 +341,7 @@ static enum err endpoint_copy_row(struct move_endpoint *s, const struct moved_ta
 
 static enum err endpoint_end_copy(struct move_endpoint *s)
 {
-    struct postgres_endpoint *side = endpoint_of(s);
+    struct postgres_endpoint *side = postgres_of_move_endpoint(s);
 
     buf_reset(&side->row_bytes);
     append_big_endian(&side->row_bytes, UINT16_MAX, 2);
@@ -365,9 +365,9 @@ const struct move_engine move_engine_postgres = {
     .list = endpoint_list_tables,
     .query_text = endpoint_query_text,
     .script = endpoint_run_sql,
-    .read = endpoint_start_read,
+    .read = endpoint_begin_table_read,
     .next = endpoint_next_row,
-    .put_begin = endpoint_begin_copy,
+    .put_begin = endpoint_begin_copy_into_table,
     .put = endpoint_copy_row,
     .put_end = endpoint_end_copy,
     .hex_before = "'\\x",

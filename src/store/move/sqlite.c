@@ -16,12 +16,12 @@ struct sqlite_endpoint {
     sqlite3_stmt *reading, *writing;
 };
 
-static struct sqlite_endpoint *endpoint_of(struct move_endpoint *s)
+static struct sqlite_endpoint *sqlite_of_move_endpoint(struct move_endpoint *s)
 {
     return s->connection;
 }
 
-static enum err endpoint_error(struct sqlite_conn *c, const char *sql)
+static enum err error_of_last_sqlite_call(struct sqlite_conn *c, const char *sql)
 {
     return sqlite_error_from_code(c, sqlite3_errcode(c->db), sql);
 }
@@ -36,7 +36,7 @@ static enum err query_text(struct sqlite_conn *c, const char *sql, char *out, si
         code = sqlite3_step(stmt);
     if (code == SQLITE_ROW && sqlite3_column_text(stmt, 0))
         snprintf(out, size, "%s", (const char *)sqlite3_column_text(stmt, 0));
-    enum err e = code == SQLITE_ROW || code == SQLITE_DONE ? OK : endpoint_error(c, sql);
+    enum err e = code == SQLITE_ROW || code == SQLITE_DONE ? OK : error_of_last_sqlite_call(c, sql);
     sqlite3_finalize(stmt);
     return e;
 }
@@ -44,14 +44,16 @@ static enum err query_text(struct sqlite_conn *c, const char *sql, char *out, si
 static enum err endpoint_query_text(struct move_endpoint *s, const char *sql, char *out,
                                     size_t size)
 {
-    return query_text(endpoint_of(s)->conn, sql, out, size);
+    return query_text(sqlite_of_move_endpoint(s)->conn, sql, out, size);
 }
 
 static enum err endpoint_run_sql(struct move_endpoint *s, const char *sql)
 {
-    struct sqlite_conn *c = endpoint_of(s)->conn;
+    struct sqlite_conn *c = sqlite_of_move_endpoint(s)->conn;
 
-    return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK ? OK : endpoint_error(c, sql);
+    return sqlite3_exec(c->db, sql, NULL, NULL, NULL) == SQLITE_OK
+               ? OK
+               : error_of_last_sqlite_call(c, sql);
 }
 
 static enum err location_has_data(const struct move_location *location, bool *ret)
@@ -84,7 +86,7 @@ static enum err disable_triggers(struct sqlite_conn *c)
     if (sqlite3_exec(c->db, settings, NULL, NULL, NULL) == SQLITE_OK &&
         sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL) == SQLITE_OK)
         return OK;
-    return endpoint_error(c, settings);
+    return error_of_last_sqlite_call(c, settings);
 }
 
 static enum err endpoint_connect(struct move_endpoint *s, bool writes)
@@ -171,8 +173,8 @@ static void bind_value(sqlite3_stmt *stmt, int at, const struct value *v)
 }
 
 /* Binds copies of the values, because the key is freed before the last row is read. */
-static enum err bind_saved_key(struct sqlite_endpoint *side, const struct moved_table *t,
-                               struct str key)
+static enum err bind_saved_row_key(struct sqlite_endpoint *side, const struct moved_table *t,
+                                   struct str key)
 {
     struct value values[MOVE_MAX_COLUMNS];
 
@@ -200,26 +202,26 @@ static enum err prepare_statement(struct sqlite_endpoint *side, struct buf *sql,
     sqlite3_finalize(*ret);
     *ret = NULL;
     if (!e && sqlite3_prepare_v2(side->conn->db, sql->p, (int)sql->n, ret, NULL) != SQLITE_OK)
-        e = endpoint_error(side->conn, "a table that is moved");
+        e = error_of_last_sqlite_call(side->conn, "a table that is moved");
     buf_clear(sql);
     return e;
 }
 
-static enum err endpoint_start_read(struct move_endpoint *s, const struct moved_table *t,
-                                    struct str behind)
+static enum err endpoint_begin_table_read(struct move_endpoint *s, const struct moved_table *t,
+                                          struct str behind)
 {
-    struct sqlite_endpoint *side = endpoint_of(s);
+    struct sqlite_endpoint *side = sqlite_of_move_endpoint(s);
     struct buf sql;
 
     buf_init(&sql, MAX_SQL_BYTES);
     append_table_select(t, behind.n > 0, &sql);
     enum err e = prepare_statement(side, &sql, &side->reading);
-    return e || !behind.n ? e : bind_saved_key(side, t, behind);
+    return e || !behind.n ? e : bind_saved_row_key(side, t, behind);
 }
 
 /* Reads a column. Returns false if the value does not have the type of its column: SQLite stores
  * values of any type, PostgreSQL rejects them. */
-static bool column_value(sqlite3_stmt *stmt, int at, enum value_kind kind, struct value *ret)
+static bool read_column_of_kind(sqlite3_stmt *stmt, int at, enum value_kind kind, struct value *ret)
 {
     static const int types[] = { [VALUE_INT] = SQLITE_INTEGER,
                                  [VALUE_REAL] = SQLITE_FLOAT,
@@ -244,19 +246,19 @@ static bool column_value(sqlite3_stmt *stmt, int at, enum value_kind kind, struc
 static enum err endpoint_next_row(struct move_endpoint *s, const struct moved_table *t,
                                   struct value *row, bool *ret_more)
 {
-    struct sqlite_endpoint *side = endpoint_of(s);
+    struct sqlite_endpoint *side = sqlite_of_move_endpoint(s);
     int code = sqlite3_step(side->reading);
 
     *ret_more = code == SQLITE_ROW;
     if (code != SQLITE_ROW) {
-        enum err e = code == SQLITE_DONE ? OK : endpoint_error(side->conn, t->name);
+        enum err e = code == SQLITE_DONE ? OK : error_of_last_sqlite_call(side->conn, t->name);
 
         sqlite3_finalize(side->reading);
         side->reading = NULL;
         return e;
     }
     for (size_t i = 0; i < t->count; i++)
-        if (!column_value(side->reading, (int)i, t->columns[i].kind, &row[i])) {
+        if (!read_column_of_kind(side->reading, (int)i, t->columns[i].kind, &row[i])) {
             log_error("move: a row of '%s' has a value in '%s' that does not match the "
                       "type of the column",
                       t->name, t->columns[i].name);
@@ -276,24 +278,27 @@ static enum err endpoint_prepare_insert(struct move_endpoint *s, const struct mo
     for (size_t i = 0; i < t->count; i++)
         buf_printf(&sql, "%s?", i ? ", " : "");
     buf_add_lit(&sql, ")");
-    return prepare_statement(endpoint_of(s), &sql, &endpoint_of(s)->writing);
+    return prepare_statement(sqlite_of_move_endpoint(s), &sql,
+                             &sqlite_of_move_endpoint(s)->writing);
 }
 
 static enum err endpoint_insert_row(struct move_endpoint *s, const struct moved_table *t,
                                     const struct value *row)
 {
-    struct sqlite_endpoint *side = endpoint_of(s);
+    struct sqlite_endpoint *side = sqlite_of_move_endpoint(s);
 
     for (size_t i = 0; i < t->count; i++)
         bind_value(side->writing, (int)i + 1, &row[i]);
     sqlite3_step(side->writing);
-    return sqlite3_reset(side->writing) == SQLITE_OK ? OK : endpoint_error(side->conn, t->name);
+    return sqlite3_reset(side->writing) == SQLITE_OK
+               ? OK
+               : error_of_last_sqlite_call(side->conn, t->name);
 }
 
 static enum err endpoint_end_insert(struct move_endpoint *s)
 {
-    sqlite3_finalize(endpoint_of(s)->writing);
-    endpoint_of(s)->writing = NULL;
+    sqlite3_finalize(sqlite_of_move_endpoint(s)->writing);
+    sqlite_of_move_endpoint(s)->writing = NULL;
     return OK;
 }
 
@@ -313,7 +318,7 @@ const struct move_engine move_engine_sqlite = {
     .list = endpoint_list_tables,
     .query_text = endpoint_query_text,
     .script = endpoint_run_sql,
-    .read = endpoint_start_read,
+    .read = endpoint_begin_table_read,
     .next = endpoint_next_row,
     .put_begin = endpoint_prepare_insert,
     .put = endpoint_insert_row,

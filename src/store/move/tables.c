@@ -49,8 +49,8 @@ static void append_hex_literal(struct move_in_progress *m, struct str bytes)
     buf_add_lit(&m->sql, "'");
 }
 
-static enum err save_progress(struct move_in_progress *m, const struct moved_table *t,
-                              const struct move_table_progress *st)
+static enum err save_table_progress(struct move_in_progress *m, const struct moved_table *t,
+                                    const struct move_table_progress *st)
 {
     buf_printf(&m->sql,
                "insert into move_tables (name, row_count, digest, last_key, checked) values "
@@ -67,20 +67,20 @@ static enum err save_progress(struct move_in_progress *m, const struct moved_tab
     return move_run_sql_on_target(m);
 }
 
-static enum err begin_batch(struct move_in_progress *m, const struct moved_table *t)
+static enum err begin_row_batch(struct move_in_progress *m, const struct moved_table *t)
 {
     enum err e = m->to.engine->script(&m->to, "begin");
 
     return e ? e : m->to.engine->put_begin(&m->to, t);
 }
 
-static enum err commit_batch(struct move_in_progress *m, const struct moved_table *t,
-                             const struct move_table_progress *st)
+static enum err commit_row_batch(struct move_in_progress *m, const struct moved_table *t,
+                                 const struct move_table_progress *st)
 {
     enum err e = m->to.engine->put_end(&m->to);
 
     if (!e)
-        e = save_progress(m, t, st);
+        e = save_table_progress(m, t, st);
     return e ? e : m->to.engine->script(&m->to, "commit");
 }
 
@@ -94,7 +94,7 @@ static enum err copy_table(struct move_in_progress *m, const struct moved_table 
 
     while (!e && !(e = m->from.engine->next(&m->from, t, m->row, &more)) && more) {
         if (!rows)
-            e = begin_batch(m, t);
+            e = begin_row_batch(m, t);
         if (!e)
             e = m->to.engine->put(&m->to, t, m->row);
         move_progress_add_row(st, t, m->row, &m->scratch);
@@ -102,13 +102,13 @@ static enum err copy_table(struct move_in_progress *m, const struct moved_table 
         bytes += m->scratch.n;
         if (e || (rows < BATCH_ROWS && bytes < BATCH_BYTES))
             continue;
-        e = commit_batch(m, t, st);
+        e = commit_row_batch(m, t, st);
         report_row_progress(m, rows);
         rows = 0;
         bytes = 0;
     }
     if (!e && rows)
-        e = commit_batch(m, t, st);
+        e = commit_row_batch(m, t, st);
     if (!e)
         report_row_progress(m, rows);
     return e;
@@ -138,8 +138,8 @@ static enum err compute_table_digest(struct move_in_progress *m, struct move_end
 
 /* Invalidates the move, so that the next run starts from the beginning: rows that were read at two
  * different times would be inconsistent. */
-static enum err invalidate_move(struct move_in_progress *m, const struct moved_table *t,
-                                const char *which)
+static enum err invalidate_move_of_changed_table(struct move_in_progress *m,
+                                                 const struct moved_table *t, const char *which)
 {
     log_error(
         "move: '%s' has changed in the %s since the move began; run the command again, and it "
@@ -165,22 +165,23 @@ static enum err check_rows_of_earlier_run(struct move_in_progress *m)
             continue;
         e = compute_table_digest(m, &m->from, t, st->checked ? -1 : st->rows, &now);
         if (!e && !move_progress_equal(&now, st))
-            e = invalidate_move(m, t, "source");
+            e = invalidate_move_of_changed_table(m, t, "source");
         report_row_progress(m, st->checked ? 2 * st->rows : st->rows);
     }
     return e;
 }
 
-static enum err compare_table(struct move_in_progress *m, const struct moved_table *t,
-                              struct move_table_progress *st)
+static enum err compare_copied_table_with_source(struct move_in_progress *m,
+                                                 const struct moved_table *t,
+                                                 struct move_table_progress *st)
 {
     struct move_table_progress got;
     enum err e = compute_table_digest(m, &m->to, t, -1, &got);
 
     if (e || !move_progress_equal(&got, st))
-        return e ? e : invalidate_move(m, t, "target");
+        return e ? e : invalidate_move_of_changed_table(m, t, "target");
     st->checked = true;
-    return save_progress(m, t, st);
+    return save_table_progress(m, t, st);
 }
 
 enum err move_copy_tables(struct move_in_progress *m)
@@ -196,7 +197,7 @@ enum err move_copy_tables(struct move_in_progress *m)
         if (!st->checked)
             e = copy_table(m, t, st);
         if (!e && !st->checked)
-            e = compare_table(m, t, st);
+            e = compare_copied_table_with_source(m, t, st);
         m->report->tables++;
         m->report->rows += st->rows;
     }

@@ -30,7 +30,7 @@ static void append_u64(struct buf *out, uint64_t n)
         buf_add_char(out, (char)(n >> shift));
 }
 
-static void append_value(struct buf *out, const struct value *v)
+static void append_encoded_value(struct buf *out, const struct value *v)
 {
     uint64_t bits = 0;
 
@@ -116,12 +116,12 @@ void move_progress_add_row(struct move_table_progress *st, const struct moved_ta
 
     buf_reset(scratch);
     for (size_t i = 0; i < t->count; i++)
-        append_value(scratch, &row[i]);
+        append_encoded_value(scratch, &row[i]);
     crypto_generichash(digest, sizeof digest, (const unsigned char *)scratch->p, scratch->n, NULL,
                        0);
     add_digest_to_sum(st->sum, digest);
     st->rows++;
     buf_reset(&st->last_key);
     for (size_t i = 0; i < t->keys; i++)
-        append_value(&st->last_key, &row[t->key_at[i]]);
+        append_encoded_value(&st->last_key, &row[t->key_at[i]]);
 }

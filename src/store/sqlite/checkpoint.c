@@ -192,7 +192,7 @@ void checkpoint_free_wal_space(struct sqlite *q)
 }
 
 /* Returns whether few pages are left, which limits the time that the writer spends on them. */
-static bool remaining_pages_are_few(const struct wal_state *log)
+static bool few_wal_pages_remain(const struct wal_state *log)
 {
     return log->pages - log->copied <= CHECKPOINT_PAGES;
 }
@@ -200,7 +200,7 @@ static bool remaining_pages_are_few(const struct wal_state *log)
 static bool writer_should_checkpoint(const struct wal_state *log)
 {
     return (log->copied && log->pages - log->copied <= WRITER_COPIES_PAGES) ||
-           (log->passes >= MAX_THREAD_PASSES && remaining_pages_are_few(log));
+           (log->passes >= MAX_THREAD_PASSES && few_wal_pages_remain(log));
 }
 
 void checkpoint_after_batch(struct sqlite *q)
@@ -210,7 +210,7 @@ void checkpoint_after_batch(struct sqlite *q)
     if (log->pages <= CHECKPOINT_PAGES || collect_checkpoint_result(q) ||
         log->pages - log->tried < MIN_GROWTH_PAGES)
         return;
-    if (log->pages > TRUNCATE_PAGES && remaining_pages_are_few(log) &&
+    if (log->pages > TRUNCATE_PAGES && few_wal_pages_remain(log) &&
         log->pages - log->waited > CHECKPOINT_PAGES)
         truncate_wal(q);
     else if (writer_should_checkpoint(log))

@@ -9,7 +9,7 @@ static struct replaced_file_methods methods;
 static _Thread_local int written; /* bytes since the last sync */
 static _Atomic bool pacing_is_disabled;
 
-static int write_paced(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
+static int write_file_and_pause(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
 {
     int code = methods.original->xWrite(file, bytes, count, at);
 
@@ -31,7 +31,7 @@ void checkpoint_set_pacing_disabled(bool hurry)
 
 static void install_paced_write(sqlite3_io_methods *to)
 {
-    to->xWrite = write_paced;
+    to->xWrite = write_file_and_pause;
 }
 
 void sqlite_conn_enable_write_pacing(struct sqlite_conn *c)

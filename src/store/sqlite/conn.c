@@ -61,7 +61,7 @@ enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql
     }
 }
 
-static void prepared_free(struct sqlite_prepared_statement *st)
+static void prepared_statement_free(struct sqlite_prepared_statement *st)
 {
     sqlite3_finalize(st->stmt);
     mem_free(st);
@@ -101,7 +101,7 @@ static enum err prepare_statement(struct sqlite_conn *c, const char *sql, int co
         e = ERR_INTERNAL;
     }
     if (e) {
-        prepared_free(st);
+        prepared_statement_free(st);
         return e;
     }
     *ret = st;
@@ -119,7 +119,7 @@ void sqlite_free_prepared_statements(struct sqlite_conn *c)
         if (st->busy)
             st->temporary = true;
         else
-            prepared_free(st);
+            prepared_statement_free(st);
     }
     map_clear(&c->statements);
 }
@@ -151,7 +151,7 @@ void sqlite_statement_release(struct sqlite_prepared_statement *st)
 {
     st->busy = false;
     if (st->temporary)
-        prepared_free(st);
+        prepared_statement_free(st);
 }
 
 static const char settings[] = "pragma journal_mode = wal;"
@@ -161,7 +161,7 @@ static const char settings[] = "pragma journal_mode = wal;"
 static const char read_only_settings[] = "pragma temp_store = memory;"
                                          "select count(*) from sqlite_schema;";
 
-static void configure_library(void)
+static void configure_sqlite_library(void)
 {
     /* Disable memory statistics, because they need a lock that all threads share. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -200,7 +200,7 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
     struct sqlite_conn *c = mem_new(sizeof *c);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
 
-    pthread_once(&once, configure_library);
+    pthread_once(&once, configure_sqlite_library);
     map_init(&c->statements);
     map_init(&c->dependencies);
     c->number = ++opened;
@@ -246,32 +246,33 @@ int sqlite_conn_run_sql(struct sqlite_conn *c, struct sql sql)
 
 /* Passes NULL instead of a database name, which saves a lookup: readers have only one database, and
  * the writer's transactions begin with the main one. */
-static bool is_in_transaction(struct sqlite_conn *c)
+static bool connection_is_in_transaction(struct sqlite_conn *c)
 {
     return sqlite3_txn_state(c->db, NULL) != SQLITE_TXN_NONE;
 }
 
 /* Makes sure that there is a snapshot: SQLite takes it at the first statement, not at BEGIN. */
-static bool ensure_snapshot(struct sqlite_conn *c)
+static bool ensure_connection_has_snapshot(struct sqlite_conn *c)
 {
-    return is_in_transaction(c) ||
-           (sqlite_conn_run(c, "pragma schema_version") == SQLITE_OK && is_in_transaction(c));
+    return connection_is_in_transaction(c) ||
+           (sqlite_conn_run(c, "pragma schema_version") == SQLITE_OK &&
+            connection_is_in_transaction(c));
 }
 
 /* Returns whether cached rows may be combined with rows that are read later. Both show the same
  * state if the snapshot exists already, or if no commit begins before it is taken
- * (check_snapshot_age). */
+ * (check_snapshot_is_current). */
 bool sqlite_may_use_cached_rows(struct sqlite_conn *c)
 {
     if (c->in_snapshot)
-        return ensure_snapshot(c);
+        return ensure_connection_has_snapshot(c);
     c->gave_cached_rows = true;
     return true;
 }
 
-static enum err check_snapshot_age(struct sqlite *q, struct sqlite_conn *c)
+static enum err check_snapshot_is_current(struct sqlite *q, struct sqlite_conn *c)
 {
-    if (!ensure_snapshot(c))
+    if (!ensure_connection_has_snapshot(c))
         return ERR_UNAVAILABLE;
     c->gave_cached_rows = false;
     c->is_outdated = atomic_load_explicit(&q->versions.committing, memory_order_acquire) != c->seen;
@@ -288,6 +289,7 @@ enum err sqlite_snapshot_begin(struct tx *tx)
     if (code != SQLITE_OK)
         return tx_mark_failed(tx, sqlite_error_from_code(c, code, "begin"));
     c->in_snapshot = true;
-    enum err e = c->gave_cached_rows ? check_snapshot_age((struct sqlite *)tx->store, c) : OK;
+    enum err e =
+        c->gave_cached_rows ? check_snapshot_is_current((struct sqlite *)tx->store, c) : OK;
     return e ? tx_mark_failed(tx, e) : OK;
 }

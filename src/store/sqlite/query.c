@@ -148,7 +148,7 @@ bool sqlite_rows_next(struct rows *r)
 
 /* After a statement wrote unknown columns: frees all statements and invalidates the query
  * caches. */
-static void invalidate_unknown_writes(struct tx *tx)
+static void invalidate_caches_after_write(struct tx *tx)
 {
     struct sqlite_conn *c = tx->connection;
 
@@ -184,7 +184,7 @@ enum err sqlite_rows_end(struct rows *r)
     tx_remove_cursor(r->tx, &cursor->cursor);
     sqlite_statement_release(cursor->statement);
     if (c->has_lost_track)
-        invalidate_unknown_writes(r->tx);
+        invalidate_caches_after_write(r->tx);
     return e;
 }
 

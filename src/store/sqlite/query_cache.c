@@ -53,7 +53,7 @@ static void cached_rows_unref(struct cache_entry *e)
         mem_free(r);
 }
 
-static bool same_value(const struct value *a, const struct value *b)
+static bool sql_values_are_equal(const struct value *a, const struct value *b)
 {
     if (a->kind != b->kind)
         return false;
@@ -62,7 +62,7 @@ static bool same_value(const struct value *a, const struct value *b)
     return a->kind == VALUE_NULL || a->i == b->i;
 }
 
-static bool cached_rows_match(const struct cache_entry *e, const void *key)
+static bool cached_rows_match_request(const struct cache_entry *e, const void *key)
 {
     const struct cached_rows *r = (const struct cached_rows *)e;
     const struct query_cache_request *q = key;
@@ -70,12 +70,12 @@ static bool cached_rows_match(const struct cache_entry *e, const void *key)
     if (r->sql != q->sql || r->count != q->count || r->single != q->single)
         return false;
     for (size_t i = 0; i < q->count; i++)
-        if (!same_value(&r->values[i], &q->values[i]))
+        if (!sql_values_are_equal(&r->values[i], &q->values[i]))
             return false;
     return true;
 }
 
-static bool can_cache_parameters(const struct value *values, size_t count)
+static bool parameters_can_be_cached(const struct value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (values[i].kind == VALUE_BYTES || values[i].kind == VALUE_REAL ||
@@ -91,7 +91,7 @@ static uint64_t hash_value(const struct value *v)
     return v->kind == VALUE_INT ? (uint64_t)v->i + 1 : 0;
 }
 
-static uint64_t hash_request(const struct query_cache_request *q)
+static uint64_t hash_query_and_parameters(const struct query_cache_request *q)
 {
     uint64_t hash = (uint64_t)(uintptr_t)q->sql << 1 | q->single;
 
@@ -104,7 +104,7 @@ static struct cache_kind query_cache_kind = {
     .name = "queries",
     .entries = 4096,
     .bytes = 1024 * 1024, /* per connection */
-    .matches = cached_rows_match,
+    .matches = cached_rows_match_request,
     .free = cached_rows_unref,
 };
 
@@ -131,7 +131,7 @@ uint64_t query_cache_count_hits(const struct query_cache *cache)
 }
 
 /* Returns whether the query ran before; if so, its rows are cached this time. */
-static bool was_queried_before(struct query_cache *cache, uint64_t hash)
+static bool record_query_and_check_if_seen(struct query_cache *cache, uint64_t hash)
 {
     uint32_t *at = &cache->seen_hashes[hash >> 1 & (SEEN_HASHES - 1)],
              mark = (uint32_t)(hash >> 32) | 1;
@@ -142,7 +142,7 @@ static bool was_queried_before(struct query_cache *cache, uint64_t hash)
 }
 
 /* Exponential backoff: rows that became stale unused are cached again after 2, 4, 8, … queries. */
-static bool must_back_off(struct cached_rows *r)
+static bool must_delay_caching_again(struct cached_rows *r)
 {
     if (r->used) {
         r->backoff = 0;
@@ -158,7 +158,7 @@ static bool must_back_off(struct cached_rows *r)
     return r->wait && r->wait--;
 }
 
-static bool may_use_cache(struct tx *tx, const char *sql)
+static bool may_use_query_cache(struct tx *tx, const char *sql)
 {
     struct sqlite_conn *c = tx->connection;
 
@@ -171,7 +171,8 @@ static bool may_use_cache(struct tx *tx, const char *sql)
     return !st || !st->dependencies->writes.count;
 }
 
-static void add_dependencies(struct tx_dependencies *to, const struct version_slots *reads)
+static void transaction_add_dependencies(struct tx_dependencies *to,
+                                         const struct version_slots *reads)
 {
     for (unsigned i = 0; i < reads->count; i++) {
         size_t at = 0;
@@ -194,9 +195,9 @@ bool query_cache_find(struct tx *tx, const char *sql, const struct value *values
     };
 
     request->hash = 0;
-    if (!may_use_cache(tx, sql) || !can_cache_parameters(values, count))
+    if (!may_use_query_cache(tx, sql) || !parameters_can_be_cached(values, count))
         return false;
-    uint64_t hash = hash_request(&q);
+    uint64_t hash = hash_query_and_parameters(&q);
     struct cached_rows *r = cache_find(&c->cache->rows, hash, &q);
     if (r && sqlite_may_use_cached_rows(c) &&
         version_slots_unchanged((struct sqlite *)tx->store, r->reads->all, r->reads->count,
@@ -205,11 +206,11 @@ bool query_cache_find(struct tx *tx, const char *sql, const struct value *values
         r->references++;
         c->cache->hits++;
         if (tx->reads)
-            add_dependencies(tx->reads, r->reads);
+            transaction_add_dependencies(tx->reads, r->reads);
         sqlite_cursor_add(tx, sql, r->columns, ret)->cached = r;
         return true;
     }
-    if (r ? !must_back_off(r) : was_queried_before(c->cache, hash)) {
+    if (r ? !must_delay_caching_again(r) : record_query_and_check_if_seen(c->cache, hash)) {
         *request = q;
         request->hash = hash;
         request->min_repeats = r ? r->backoff : 0;
@@ -273,7 +274,7 @@ void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
     bool is_known = !d->is_volatile && !d->reads.too_many;
 
     if (tx->reads && is_known)
-        add_dependencies(tx->reads, &d->reads);
+        transaction_add_dependencies(tx->reads, &d->reads);
     else if (tx->reads)
         tx->reads->is_unknown = true;
     if (!request->hash || !is_known || d->writes.count || !cursor->statement->reads_only)
@@ -286,8 +287,8 @@ void query_cache_start_collecting(struct tx *tx, struct sqlite_cursor *cursor,
     q->columns = ret->columns;
 }
 
-static void request_add_row(struct arena *arena, struct query_cache_request *q,
-                            const struct value *row)
+static void cache_request_add_row(struct arena *arena, struct query_cache_request *q,
+                                  const struct value *row)
 {
     enum { FIRST = 4 };
     size_t size = (size_t)q->columns * sizeof *row;
@@ -315,10 +316,10 @@ void query_cache_collect_row(struct rows *r, const struct sqlite_cursor *cursor)
     if (q && r->lent)
         q->hash = 0; /* do not cache: the text of this row is valid only until the next row */
     if (q && q->hash)
-        request_add_row(tx_arena(r->tx), q, r->row);
+        cache_request_add_row(tx_arena(r->tx), q, r->row);
 }
 
-static size_t size_of_values(const struct value *v, size_t count)
+static size_t size_of_sql_values(const struct value *v, size_t count)
 {
     size_t n = count * sizeof *v;
 
@@ -329,7 +330,7 @@ static size_t size_of_values(const struct value *v, size_t count)
 }
 
 /* Copies values; their text and bytes go to `bytes`, behind all values. Returns the new end. */
-static char *copy_values(struct value *to, const struct value *from, size_t count, char *bytes)
+static char *copy_sql_values(struct value *to, const struct value *from, size_t count, char *bytes)
 {
     for (size_t i = 0; i < count; i++) {
         to[i] = from[i];
@@ -346,8 +347,8 @@ static char *copy_values(struct value *to, const struct value *from, size_t coun
 static void insert_cached_rows(struct sqlite_conn *c, const struct query_cache_request *q)
 {
     size_t cells = (size_t)q->rows * (size_t)q->columns;
-    size_t size = sizeof(struct cached_rows) + size_of_values(q->values, q->count) +
-                  size_of_values(q->cells, cells);
+    size_t size = sizeof(struct cached_rows) + size_of_sql_values(q->values, q->count) +
+                  size_of_sql_values(q->cells, cells);
 
     if (size > MAX_ENTRY_BYTES)
         return;
@@ -365,8 +366,8 @@ static void insert_cached_rows(struct sqlite_conn *c, const struct query_cache_r
         .values = (struct value *)(r + 1),
         .cells = (struct value *)(r + 1) + q->count,
     };
-    char *bytes = copy_values(r->values, q->values, q->count, (char *)(r->cells + cells));
-    copy_values(r->cells, q->cells, cells, bytes);
+    char *bytes = copy_sql_values(r->values, q->values, q->count, (char *)(r->cells + cells));
+    copy_sql_values(r->cells, q->cells, cells, bytes);
     cache_put(&c->cache->rows, q->hash, size, &r->entry);
 }
 

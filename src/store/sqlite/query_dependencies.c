@@ -51,7 +51,7 @@ struct dependency_collector {
     bool is_volatile;
 };
 
-static void add_slot(struct collected_slots *s, uint16_t slot)
+static void add_version_slot(struct collected_slots *s, uint16_t slot)
 {
     for (unsigned i = 0; i < s->count; i++)
         if (s->all[i] == slot)
@@ -62,24 +62,24 @@ static void add_slot(struct collected_slots *s, uint16_t slot)
         s->all[s->count++] = slot;
 }
 
-static void collect_action(struct dependency_collector *r, int action, const char *table,
-                           const char *column)
+static void collect_columns_of_action(struct dependency_collector *r, int action, const char *table,
+                                      const char *column)
 {
     switch (action) {
     case SQLITE_READ:
-        add_slot(&r->reads, ANY_COLUMN);
-        add_slot(&r->reads, column_version_slot(table, ""));
+        add_version_slot(&r->reads, ANY_COLUMN);
+        add_version_slot(&r->reads, column_version_slot(table, ""));
         if (*column)
-            add_slot(&r->reads, column_version_slot(table, column));
+            add_version_slot(&r->reads, column_version_slot(table, column));
         break;
     case SQLITE_INSERT:
     case SQLITE_DELETE:
-        add_slot(&r->writes, column_version_slot(table, ""));
+        add_version_slot(&r->writes, column_version_slot(table, ""));
         break;
     case SQLITE_UPDATE:
-        add_slot(&r->writes, column_version_slot(table, column));
+        add_version_slot(&r->writes, column_version_slot(table, column));
         /* A full-text index has a column with the table's own name, which depends on all others. */
-        add_slot(&r->writes, column_version_slot(table, table));
+        add_version_slot(&r->writes, column_version_slot(table, table));
         break;
     case SQLITE_FUNCTION:
         r->is_volatile |= is_volatile_function(column);
@@ -96,8 +96,9 @@ static void collect_action(struct dependency_collector *r, int action, const cha
 /* Collects the columns of the statement that is being prepared. SQLite prepares some statements
  * itself, after a schema change or for a full-text index. No code marks the columns that such
  * statements write, so sqlite_rows_end invalidates the query caches. */
-static int on_authorize(void *arg, int action, const char *table, const char *column,
-                        const char *database, const char *trigger)
+static int on_authorize_statement_action(void *arg, int action, const char *table,
+                                         const char *column, const char *database,
+                                         const char *trigger)
 {
     struct sqlite_conn *c = arg;
     bool writes = action == SQLITE_INSERT || action == SQLITE_DELETE || action == SQLITE_UPDATE;
@@ -105,7 +106,7 @@ static int on_authorize(void *arg, int action, const char *table, const char *co
     (void)database;
     (void)trigger;
     if (c->collector)
-        collect_action(c->collector, action, table ? table : "", column ? column : "");
+        collect_columns_of_action(c->collector, action, table ? table : "", column ? column : "");
     else if (writes)
         c->has_lost_track = true;
     return SQLITE_OK;
@@ -113,24 +114,25 @@ static int on_authorize(void *arg, int action, const char *table, const char *co
 
 bool sqlite_register_dependency_callback(struct sqlite_conn *c)
 {
-    return sqlite3_set_authorizer(c->db, on_authorize, c) == SQLITE_OK;
+    return sqlite3_set_authorizer(c->db, on_authorize_statement_action, c) == SQLITE_OK;
 }
 
-static struct version_slots copy_slots(const struct collected_slots *s, uint16_t *to)
+static struct version_slots copy_version_slots(const struct collected_slots *s, uint16_t *to)
 {
     memcpy(to, s->all, s->count * sizeof *to);
     return (struct version_slots){ to, s->count, s->too_many };
 }
 
-static struct query_dependencies *dependencies_new(const struct dependency_collector *f,
-                                                   unsigned age, struct query_dependencies *older)
+static struct query_dependencies *query_dependencies_new(const struct dependency_collector *f,
+                                                         unsigned age,
+                                                         struct query_dependencies *older)
 {
     struct query_dependencies *r =
         mem_new(sizeof *r + (f->reads.count + f->writes.count) * sizeof(uint16_t));
     uint16_t *slots = (uint16_t *)(r + 1);
 
-    r->reads = copy_slots(&f->reads, slots);
-    r->writes = copy_slots(&f->writes, slots + f->reads.count);
+    r->reads = copy_version_slots(&f->reads, slots);
+    r->writes = copy_version_slots(&f->writes, slots + f->reads.count);
     r->is_volatile = f->is_volatile;
     r->age = age;
     r->older = older;
@@ -148,7 +150,7 @@ int sqlite_prepare_with_dependencies(struct sqlite_conn *c, const char *sql, uns
     c->collector = NULL;
     struct query_dependencies *r = map_get(&c->dependencies, key);
     if (code == SQLITE_OK && (!r || r->age != c->dependencies_age)) {
-        r = dependencies_new(&found, c->dependencies_age, r);
+        r = query_dependencies_new(&found, c->dependencies_age, r);
         map_put(&c->dependencies, key, r);
     }
     *ret_found = r;

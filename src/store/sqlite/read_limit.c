@@ -9,7 +9,7 @@ enum {
     CLOCK_CHECK_STEPS = 1000,  /* SQLite VM steps between two clock checks */
 };
 
-static int64_t remaining_ns(const struct sqlite_read_limit *limit)
+static int64_t remaining_read_time_ns(const struct sqlite_read_limit *limit)
 {
     int64_t left = limit->max_ns - limit->used_ns;
 
@@ -18,7 +18,7 @@ static int64_t remaining_ns(const struct sqlite_read_limit *limit)
 
 /* Progress handler of SQLite; a result other than 0 aborts the statement. Most reads end before the
  * first call, so the time is measured from there. */
-static int check_read_limit(void *arg)
+static int abort_if_read_limit_exceeded(void *arg)
 {
     struct sqlite_read_limit *limit = arg;
 
@@ -28,14 +28,15 @@ static int check_read_limit(void *arg)
 
     if (!limit->began_ns)
         limit->began_ns = now;
-    limit->is_exceeded |= now - limit->began_ns > remaining_ns(limit);
+    limit->is_exceeded |= now - limit->began_ns > remaining_read_time_ns(limit);
     return limit->is_exceeded;
 }
 
 static void install_progress_handler(struct sqlite_conn *c, int64_t max_ns)
 {
     c->read_limit.max_ns = max_ns;
-    sqlite3_progress_handler(c->db, CLOCK_CHECK_STEPS, check_read_limit, &c->read_limit);
+    sqlite3_progress_handler(c->db, CLOCK_CHECK_STEPS, abort_if_read_limit_exceeded,
+                             &c->read_limit);
 }
 
 void read_limit_set_for_loop(struct sqlite_conn *c)
@@ -84,5 +85,5 @@ bool sqlite_move_read_to_background(struct tx *tx)
  * handler does not run then. */
 bool read_limit_is_exceeded(struct sqlite_conn *c)
 {
-    return c->read_limit.by_row && check_read_limit(&c->read_limit);
+    return c->read_limit.by_row && abort_if_read_limit_exceeded(&c->read_limit);
 }

@@ -122,7 +122,7 @@ enum err sqlite_install_version_hooks(struct sqlite *q)
 
 /* --- validation by reads -------------------------------------------------------------- */
 
-static bool may_validate_cache(const struct tx *tx)
+static bool may_validate_cached_result(const struct tx *tx)
 {
     const struct sqlite_conn *c = tx->connection;
 
@@ -134,7 +134,7 @@ bool sqlite_snapshot_version(struct tx *tx, struct snapshot_version *ret)
     struct sqlite_conn *c = tx->connection;
 
     /* Begin the snapshot, so that later rows of this read come from the same snapshot. */
-    if (!may_validate_cache(tx) || tx->failed || sqlite_snapshot_begin(tx) ||
+    if (!may_validate_cached_result(tx) || tx->failed || sqlite_snapshot_begin(tx) ||
         !sqlite_may_use_cached_rows(c))
         return false;
     *ret = (struct snapshot_version){ c->number, c->seen };
@@ -147,7 +147,7 @@ bool sqlite_version_slots_unchanged(struct tx *tx, const struct snapshot_version
     struct sqlite_conn *c = tx->connection;
 
     /* Commits are counted again from 0, by another connection, when the store is reopened. */
-    return may_validate_cache(tx) && since->connection == c->number &&
+    return may_validate_cached_result(tx) && since->connection == c->number &&
            sqlite_may_use_cached_rows(c) &&
            version_slots_unchanged((struct sqlite *)tx->store, slots, count, since->commits);
 }

@@ -83,7 +83,7 @@ static enum err read_connection_of_loop(struct sqlite *q, struct loop *loop,
 }
 
 /* Queues a read for the background threads; fails if the store is closing. */
-static void read_in_background(struct store *s, struct work_item *w)
+static void queue_background_read(struct store *s, struct work_item *w)
 {
     if (!fair_queue_push(&sqlite_of_store(s)->long_reads, w))
         work_item_finish(s, w, ERR_UNAVAILABLE);
@@ -102,7 +102,7 @@ static void read_on_loop(struct store *s, struct work_item *w)
         e = run_read_in_snapshot(s, w, c);
         if (read_limit_end(c)) {
             w->arena = arena; /* the aborted run may have switched arenas */
-            read_in_background(s, w);
+            queue_background_read(s, w);
             return;
         }
     }
@@ -137,14 +137,14 @@ static void sqlite_submit(struct store *s, struct work_item *w)
     if (work_item_is_write(w))
         work_queue_push(&sqlite_of_store(s)->queue, w);
     else if (w->in_background && sqlite_of_store(s)->background_readers[0].has_thread)
-        read_in_background(s, w);
+        queue_background_read(s, w);
     else if (w->loop)
         read_on_loop(s, w);
     else
         read_with_tool_connection(s, w);
 }
 
-static void sqlite_iteration_end(struct store *s, struct loop *loop)
+static void sqlite_on_loop_iteration_end(struct store *s, struct loop *loop)
 {
     struct sqlite *q = sqlite_of_store(s);
     unsigned i = loop_index(loop);
@@ -206,7 +206,7 @@ static enum err require_database_file(const struct sqlite *q)
 }
 
 /* Opens the store as the only process that writes: locks the folder and applies migrations. */
-static enum err open_for_writing(struct sqlite *q, const struct store_options *o)
+static enum err open_database_for_writing(struct sqlite *q, const struct store_options *o)
 {
     enum err e = o->as_is ? require_database_file(q) : folder_create(o->folder);
 
@@ -250,7 +250,7 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     work_queue_init(&q->queue);
     fair_queue_init(&q->long_reads);
 
-    enum err e = o->read_only_tool ? require_database_file(q) : open_for_writing(q, o);
+    enum err e = o->read_only_tool ? require_database_file(q) : open_database_for_writing(q, o);
     if (e) {
         sqlite_close(&q->store);
         return e;
@@ -271,7 +271,7 @@ const struct store_engine sqlite_engine = {
     .close = sqlite_close,
     .ready = sqlite_is_reachable,
     .submit = sqlite_submit,
-    .iteration_end = sqlite_iteration_end,
+    .iteration_end = sqlite_on_loop_iteration_end,
     .backup = sqlite_copy_database,
     .check = sqlite_check_integrity,
     .query = sqlite_query,

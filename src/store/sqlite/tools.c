@@ -16,7 +16,7 @@ static enum err log_copy_error(int code)
 
 /* Copies the connection's snapshot a few pages at a time, so that the server's commits do not wait
  * for the whole copy. */
-static enum err copy_pages(sqlite3 *from, sqlite3 *to, int fd)
+static enum err copy_database_pages(sqlite3 *from, sqlite3 *to, int fd)
 {
     sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
     int code = b ? SQLITE_OK : sqlite3_errcode(to);
@@ -40,7 +40,7 @@ static enum err begin_snapshot(sqlite3 *from)
 }
 
 /* Returns the size of the snapshot in bytes. */
-static enum err snapshot_size(sqlite3 *from, int64_t *ret)
+static enum err read_snapshot_size(sqlite3 *from, int64_t *ret)
 {
     static const char sql[] = "select c.page_count * s.page_size from pragma_page_count() c, "
                               "pragma_page_size() s";
@@ -63,7 +63,7 @@ static enum err copy_to_destination(sqlite3 *from, const struct copy_destination
     enum err e = embedded_database_open(location->fd, location->offset, 0, &into, &to);
 
     if (!e)
-        e = copy_pages(from, to, location->fd);
+        e = copy_database_pages(from, to, location->fd);
     if (sqlite3_close(to) != SQLITE_OK && !e)
         e = ERR_UNAVAILABLE;
     if (!e && embedded_database_size(into) != size) {
@@ -100,7 +100,7 @@ enum err sqlite_copy_database(struct store *s, reserve_copy_destination_fn *loca
     if (!e)
         e = begin_snapshot(from->db);
     if (!e)
-        e = snapshot_size(from->db, &size);
+        e = read_snapshot_size(from->db, &size);
     if (!e)
         e = location(arg, size, &to);
     if (!e)

@@ -34,7 +34,7 @@ static int flush_buffer(sqlite3_file *file)
     return methods.original->xWrite(file, g->bytes, count, g->at);
 }
 
-static int buffered_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
+static int write_to_wal_buffer(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
 {
     struct wal_write_buffer *g = thread_buffer;
 
@@ -104,7 +104,7 @@ static bool commits_are_synced(struct sqlite_conn *c)
 /* Returns whether nothing is written after the sync of a commit. Without this property of the file,
  * SQLite pads the WAL to the end of a sector after the sync. SQLite reads the property from the
  * database file, not from the WAL. */
-static bool commit_ends_with_sync(struct sqlite_conn *c)
+static bool sync_is_last_write_of_commit(struct sqlite_conn *c)
 {
     sqlite3_file *file = NULL;
 
@@ -113,9 +113,9 @@ static bool commit_ends_with_sync(struct sqlite_conn *c)
            file->pMethods->xDeviceCharacteristics(file) & SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 
-static void install_buffered_methods(sqlite3_io_methods *to)
+static void install_wal_buffer_methods(sqlite3_io_methods *to)
 {
-    to->xWrite = buffered_write;
+    to->xWrite = write_to_wal_buffer;
     to->xSync = flush_and_sync;
     to->xRead = flush_and_read;
     to->xTruncate = flush_and_truncate;
@@ -126,9 +126,10 @@ void wal_write_buffer_begin(struct sqlite_conn *c)
 {
     sqlite3_file *file = NULL;
 
-    if (!commits_are_synced(c) || !commit_ends_with_sync(c) ||
+    if (!commits_are_synced(c) || !sync_is_last_write_of_commit(c) ||
         sqlite3_file_control(c->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK ||
-        !file || !file->pMethods || !replace_file_methods(&methods, file, install_buffered_methods))
+        !file || !file->pMethods ||
+        !replace_file_methods(&methods, file, install_wal_buffer_methods))
         return;
     thread_buffer = mem_new(sizeof *thread_buffer);
     thread_buffer->file = file;

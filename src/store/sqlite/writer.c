@@ -51,7 +51,7 @@ static enum err writer_commit(struct sqlite *q)
 }
 
 /* Inserts the transaction's event into the event log, and deletes old log rows in steps. */
-static enum err insert_log_row(struct sqlite *q, struct tx *tx)
+static enum err insert_event_log_row(struct sqlite *q, struct tx *tx)
 {
     struct work_item *w = tx->work;
     enum err e = tx_exec(tx, "insert into log (body) values ($1)", BIND(v_bytes(w->log)), NULL);
@@ -72,10 +72,10 @@ static enum err run_transaction_function(struct sqlite *q, struct work_item *w)
     w->log = (struct str){ 0 };
     w->position = 0;
     enum err e = tx_run_work_item(&tx);
-    return !e && w->log.n ? insert_log_row(q, &tx) : e;
+    return !e && w->log.n ? insert_event_log_row(q, &tx) : e;
 }
 
-static enum err run_measured(struct sqlite *q, struct work_item *w)
+static enum err run_and_measure_work_item(struct sqlite *q, struct work_item *w)
 {
     /* A work item without a name belongs to a tool or a migration and is not measured, because no
      * caller waits for it. */
@@ -94,7 +94,7 @@ enum err sqlite_run_work_item_alone(struct store *s, struct work_item *w)
 
     if (e)
         return e;
-    e = run_measured(q, w);
+    e = run_and_measure_work_item(q, w);
     if (e) {
         writer_rollback(q->writer);
         return e;
@@ -104,13 +104,13 @@ enum err sqlite_run_work_item_alone(struct store *s, struct work_item *w)
 
 /* Runs one work item of a batch in a savepoint. Returns false if the whole transaction was rolled
  * back, as SQLite does when the disk is full. */
-static bool run_in_savepoint(struct sqlite *q, struct work_item *w)
+static bool run_work_item_in_savepoint(struct sqlite *q, struct work_item *w)
 {
     struct sqlite_conn *c = q->writer;
 
     if (sqlite_conn_run(c, "savepoint work") != SQLITE_OK)
         return false;
-    w->result = run_measured(q, w);
+    w->result = run_and_measure_work_item(q, w);
     if (sqlite3_get_autocommit(c->db))
         return false;
     if (w->result && sqlite_conn_run(c, "rollback to work") != SQLITE_OK)
@@ -123,7 +123,7 @@ static bool run_in_savepoint(struct sqlite *q, struct work_item *w)
 static struct work_item *run_batch_with_savepoints(struct sqlite *q, struct work_item *batch)
 {
     for (struct work_item *w = batch; w; w = w->next)
-        if (!run_in_savepoint(q, w))
+        if (!run_work_item_in_savepoint(q, w))
             return w;
     return NULL;
 }
@@ -134,7 +134,7 @@ static bool run_batch_without_savepoints(struct sqlite *q, struct work_item *bat
 {
     for (struct work_item *w = batch; w; w = w->next) {
         q->writer->has_written = false;
-        w->result = run_measured(q, w);
+        w->result = run_and_measure_work_item(q, w);
         if ((w->result && q->writer->has_written) || sqlite3_get_autocommit(q->writer->db))
             return false;
     }
@@ -142,7 +142,8 @@ static bool run_batch_without_savepoints(struct sqlite *q, struct work_item *bat
 }
 
 /* Runs each work item in its own transaction, so that one failure does not affect the others. */
-static void run_each_alone(struct sqlite *q, struct work_item *batch, struct work_item *culprit)
+static void run_each_item_in_own_transaction(struct sqlite *q, struct work_item *batch,
+                                             struct work_item *culprit)
 {
     for (struct work_item *w = batch; w; w = w->next)
         if (w != culprit || !w->result)
@@ -189,7 +190,7 @@ static void run_and_commit_batch(struct sqlite *q, struct work_item *batch)
         return;
     }
     writer_rollback(q->writer);
-    run_each_alone(q, batch, culprit);
+    run_each_item_in_own_transaction(q, batch, culprit);
 }
 
 /* Runs a batch and finishes its work items. Returns whether the disk was full for one of them. */

@@ -141,7 +141,7 @@ static void print_rows_as_table(struct table_layout *t, const struct str *names,
     }
 }
 
-static void print_row_as_lines(const struct str *names, int count, struct str rows)
+static void print_row_as_name_value_lines(const struct str *names, int count, struct str rows)
 {
     struct str cells[MAX_REPLY_COLUMNS];
     int width = 0;
@@ -157,8 +157,8 @@ static void print_row_as_lines(const struct str *names, int count, struct str ro
     }
 }
 
-static void print_reply(const struct command_settings *s, struct table_layout *list,
-                        struct str reply)
+static void print_operator_reply(const struct command_settings *s, struct table_layout *list,
+                                 struct str reply)
 {
     struct str names[MAX_REPLY_COLUMNS];
     int count = parse_reply_row(&reply, names);
@@ -168,12 +168,12 @@ static void print_reply(const struct command_settings *s, struct table_layout *l
     else if (list)
         print_rows_as_table(list, names, count, reply);
     else
-        print_row_as_lines(names, count, reply);
+        print_row_as_name_value_lines(names, count, reply);
 }
 
 void print_reply_rows(const struct command_settings *s, struct str reply)
 {
-    print_reply(s, NULL, reply);
+    print_operator_reply(s, NULL, reply);
 }
 
 /* --- requests ------------------------------------------------------------------------- */
@@ -222,7 +222,7 @@ static int send_and_print_command(const struct command_settings *s, const char *
         s, &(struct operator_request){ request, s->operator_timeout, false }, arena, &reply);
 
     if (!status) {
-        print_reply(s, list, reply);
+        print_operator_reply(s, list, reply);
         for (*ret_rows = -1; reply.n; ++*ret_rows) {
             struct str line = str_cut(&reply, '\n'), id = str_cut(&line, '\t');
 
@@ -280,7 +280,7 @@ static int confirm_irreversible_command(const struct command_settings *s,
 }
 
 /* Reads a line from standard input without echo. */
-static bool read_secret(char *out, size_t size)
+static bool read_line_without_echo(char *out, size_t size)
 {
     struct termios before, quiet;
     bool terminal = tcgetattr(STDIN_FILENO, &before) == 0;
@@ -320,7 +320,7 @@ static int print_operator_usage(const char *noun)
 }
 
 /* Checks the arguments. Returns NULL if valid, "" if their number is wrong, else the problem. */
-static const char *check_arguments(const struct operator_command_row *row, char **words)
+static const char *check_operator_arguments(const struct operator_command_row *row, char **words)
 {
     int count = 0;
 
@@ -354,7 +354,7 @@ static const char *format_operator_request(const struct operator_command_row *ro
             return "the command is too long";
     if (!row->has_secret)
         return NULL;
-    if (!read_secret(secret, sizeof secret) || !*secret)
+    if (!read_line_without_echo(secret, sizeof secret) || !*secret)
         return "no password was entered";
     return !strchr(secret, '\t') && append_request_word(request, secret)
                ? NULL
@@ -375,7 +375,7 @@ static int run_operator_command(const struct command_settings *s, const char *no
     char **words = row->verb ? arguments + 1 : arguments;
     if (row->is_list)
         return words[0] ? print_operator_usage(noun) : send_and_print_list(s, row);
-    const char *problem = check_arguments(row, words);
+    const char *problem = check_operator_arguments(row, words);
     if (problem)
         return *problem ? print_usage_error(problem) : print_operator_usage(noun);
     int status = confirm_irreversible_command(s, row, words);

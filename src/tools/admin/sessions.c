@@ -78,7 +78,7 @@ static void print_session_row(const struct session_entry *s)
            (long long)s->events, (long long)s->waiting, STR_ARGS(s->client));
 }
 
-static void print_voice_row(const struct session_entry *s)
+static void print_voice_session_row(const struct session_entry *s)
 {
     printf(
         "%-20llu %-20.*s %-20llu %-40.*s %-9.*s %-31.*s %7lld %4lld %-8s %10lld %8lld %6.1f ms\n",
@@ -113,12 +113,12 @@ static void print_sessions_table(struct str all)
     printf("%zu session%s\n", count, count == 1 ? "" : "s");
 }
 
-static void print_voice_table(struct str all)
+static void print_voice_sessions_table(struct str all)
 {
     printf("%-20s %-20s %-20s %-40s %-9s %-31s %7s %4s %-8s %10s %8s %9s\n", "account", "name",
            "channel", "address", "transport", "encryption", "version", "DAVE", "", "packets",
            "missing", "jitter");
-    printf("%zu in voice\n", decode_and_print_lines(all, print_voice_row));
+    printf("%zu in voice\n", decode_and_print_lines(all, print_voice_session_row));
 }
 
 static int send_session_command(const struct command_settings *s, const char *verb,
@@ -138,7 +138,7 @@ static int send_session_command(const struct command_settings *s, const char *ve
 }
 
 /* Removes all but JSON lines: each server's reply begins with "ok", or "error" and a sentence. */
-static void extract_json_lines(struct buf *out)
+static void remove_lines_that_are_not_json(struct buf *out)
 {
     struct str all = buf_str(out);
 
@@ -172,13 +172,13 @@ int tool_sessions(const struct command_settings *s, char **arguments)
     buf_init(&out, SIZE_MAX);
     enum err e = control_send_request_to_all(
         s->config.data, voice ? "operate sessions\tvoice" : "operate sessions", &out);
-    extract_json_lines(&out);
+    remove_lines_that_are_not_json(&out);
     if (e)
         print_server_unreachable(s->config.data, e);
     else if (s->json)
         fwrite(out.p, 1, out.n, stdout);
     else if (voice)
-        print_voice_table(buf_str(&out));
+        print_voice_sessions_table(buf_str(&out));
     else
         print_sessions_table(buf_str(&out));
     buf_clear(&out);

@@ -106,7 +106,8 @@ static void print_traffic_record(struct str json, bool raw, struct arena *arena)
 }
 
 /* Prints a batch of records and returns their number. `left` is the maximum; -1 means no limit. */
-static int64_t print_record_batch(struct str text, bool raw, int64_t left, struct arena *arena)
+static int64_t print_traffic_record_batch(struct str text, bool raw, int64_t left,
+                                          struct arena *arena)
 {
     struct form form = { .arena = arena };
     void *read;
@@ -125,7 +126,7 @@ static int64_t print_record_batch(struct str text, bool raw, int64_t left, struc
     return printed;
 }
 
-static int print_records_until_end(struct api_client *w, const struct console_options *o)
+static int receive_and_print_traffic_records(struct api_client *w, const struct console_options *o)
 {
     int64_t until =
         o->seconds ? clock_monotonic_ns() + o->seconds * INT64_C(1000000000) : INT64_MAX;
@@ -140,7 +141,7 @@ static int print_records_until_end(struct api_client *w, const struct console_op
         result = api_client_next_text(w, until, arena, &text);
         if (result != CLIENT_EVENT)
             break;
-        int64_t printed = print_record_batch(text, o->json, left, arena);
+        int64_t printed = print_traffic_record_batch(text, o->json, left, arena);
         left -= left > 0 ? printed : 0;
     }
     arena_free(arena);
@@ -162,7 +163,7 @@ int tool_watch(const struct command_settings *s, char **arguments)
 
         if (api_client_open_websocket(w, "/console/traffic/live",
                                       format_watch_filters(&s->console, key, arena)))
-            status = print_records_until_end(w, &s->console);
+            status = receive_and_print_traffic_records(w, &s->console);
     }
     api_client_free(w);
     arena_free(arena);

@@ -39,7 +39,8 @@ static bool text_contains(struct str text, const char *part)
     return text.n && memmem(text.p, text.n, part, strlen(part)) != NULL;
 }
 
-static bool is_expected_message(const struct invoke_run *v, const struct received_message *m)
+static bool message_contains_expected_text(const struct invoke_run *v,
+                                           const struct received_message *m)
 {
     const char *part = v->options->expect;
 
@@ -72,7 +73,7 @@ static enum invoke_status wait_for_expected_message(struct invoke_run *v)
         if (!str_is(e.name, "MESSAGE_CREATE") && !str_is(e.name, "MESSAGE_UPDATE"))
             continue;
         const struct received_message *m = decode_received_message(v, e.data);
-        if (!m || !m->author || m->author->id == me->id || !is_expected_message(v, m))
+        if (!m || !m->author || m->author->id == me->id || !message_contains_expected_text(v, m))
             continue;
         if (v->options->json)
             printf("%.*s\n", STR_ARGS(e.data));
@@ -89,8 +90,8 @@ static enum invoke_status wait_for_expected_message(struct invoke_run *v)
 
 /* --- messages and reactions ----------------------------------------------------------- */
 
-static enum invoke_status send_act_request(struct invoke_run *v, const char *method,
-                                           struct str path, struct str body)
+static enum invoke_status send_user_action_request(struct invoke_run *v, const char *method,
+                                                   struct str path, struct str body)
 {
     struct api_client_response a;
 
@@ -116,14 +117,14 @@ static enum invoke_status send_message(struct invoke_run *v, const char *text)
     json_end_object(&j);
     struct str path =
         str_printf(v->arena, "/channels/%llu/messages", (unsigned long long)v->channel_id);
-    enum invoke_status status = send_act_request(v, "POST", path, buf_str(&body));
+    enum invoke_status status = send_user_action_request(v, "POST", path, buf_str(&body));
     buf_clear(&body);
     return status;
 }
 
 static const struct type type_selves = { .kind = KIND_ARRAY, .of = &type_self };
 
-static snowflake find_target_message(struct invoke_run *v)
+static snowflake find_message_to_act_on(struct invoke_run *v)
 {
     struct str path =
         str_printf(v->arena, "/channels/%llu/messages?limit=1", (unsigned long long)v->channel_id);
@@ -143,7 +144,7 @@ static snowflake find_target_message(struct invoke_run *v)
 
 static enum invoke_status add_reaction(struct invoke_run *v, const char *emoji)
 {
-    snowflake message = read_channel_option(v) ? find_target_message(v) : 0;
+    snowflake message = read_channel_option(v) ? find_message_to_act_on(v) : 0;
     struct str path;
 
     if (!message)
@@ -151,7 +152,7 @@ static enum invoke_status add_reaction(struct invoke_run *v, const char *emoji)
     path = str_printf(v->arena, "/channels/%llu/messages/%llu/reactions/",
                       (unsigned long long)v->channel_id, (unsigned long long)message);
     path = STR_CONCAT(v->arena, path, str_percent_encode(v->arena, str_of(emoji)), STR("/@me"));
-    return send_act_request(v, "PUT", path, STR("{}"));
+    return send_user_action_request(v, "PUT", path, STR("{}"));
 }
 
 /* --- guilds --------------------------------------------------------------------------- */
@@ -263,7 +264,7 @@ static enum invoke_status join_guild(struct invoke_run *v, const struct config *
         return INVOKE_USAGE;
     struct str path =
         STR_CONCAT(v->arena, STR("/invites/"), str_percent_encode(v->arena, str_of(code)));
-    return send_act_request(v, "POST", path, STR("{}"));
+    return send_user_action_request(v, "POST", path, STR("{}"));
 }
 
 static enum invoke_status leave_guild(struct invoke_run *v, const char *word)
@@ -272,7 +273,7 @@ static enum invoke_status leave_guild(struct invoke_run *v, const char *word)
 
     if (!guild)
         return INVOKE_USAGE;
-    return send_act_request(
+    return send_user_action_request(
         v, "DELETE", str_printf(v->arena, "/users/@me/guilds/%llu", (unsigned long long)guild),
         STR("{}"));
 }
@@ -281,8 +282,8 @@ static enum invoke_status leave_guild(struct invoke_run *v, const char *word)
 
 enum act_kind { ACT_SAY, ACT_REACT, ACT_JOIN, ACT_LEAVE };
 
-static enum invoke_status run_act(struct invoke_run *v, const struct config *config,
-                                  enum act_kind kind, const char *word)
+static enum invoke_status perform_user_action(struct invoke_run *v, const struct config *config,
+                                              enum act_kind kind, const char *word)
 {
     switch (kind) {
     case ACT_SAY:
@@ -296,8 +297,8 @@ static enum invoke_status run_act(struct invoke_run *v, const struct config *con
     }
 }
 
-static int run_act_command(const struct command_settings *s, enum act_kind kind, char **arguments,
-                           const char *usage_words)
+static int run_user_action_command(const struct command_settings *s, enum act_kind kind,
+                                   char **arguments, const char *usage_words)
 {
     struct invoke_run v = { .options = &s->invoke, .arena = arena_new() };
     bool placed = kind == ACT_SAY || kind == ACT_REACT;
@@ -309,7 +310,7 @@ static int run_act_command(const struct command_settings *s, enum act_kind kind,
     } else if (invoke_connect(&v, &s->config)) {
         /* Connect to the gateway before acting, so that an early reply is not missed. */
         if (!s->invoke.expect || api_client_connect_gateway(v.wire))
-            status = run_act(&v, &s->config, kind, arguments[0]);
+            status = perform_user_action(&v, &s->config, kind, arguments[0]);
         if (!status && s->invoke.expect)
             status = wait_for_expected_message(&v);
         invoke_revoke_token(&v);
@@ -321,24 +322,24 @@ static int run_act_command(const struct command_settings *s, enum act_kind kind,
 
 int tool_say(const struct command_settings *s, char **arguments)
 {
-    return run_act_command(s, ACT_SAY, arguments,
-                           "say \"TEXT\" --as USER --channel CHANNEL [--expect TEXT]");
+    return run_user_action_command(s, ACT_SAY, arguments,
+                                   "say \"TEXT\" --as USER --channel CHANNEL [--expect TEXT]");
 }
 
 int tool_react(const struct command_settings *s, char **arguments)
 {
-    return run_act_command(
+    return run_user_action_command(
         s, ACT_REACT, arguments,
         "react EMOJI --as USER --channel CHANNEL [--message ID] [--expect TEXT]");
 }
 
 int tool_join(const struct command_settings *s, char **arguments)
 {
-    return run_act_command(s, ACT_JOIN, arguments,
-                           "join CODE --as USER, or join GUILD --as USER --by MEMBER");
+    return run_user_action_command(s, ACT_JOIN, arguments,
+                                   "join CODE --as USER, or join GUILD --as USER --by MEMBER");
 }
 
 int tool_leave(const struct command_settings *s, char **arguments)
 {
-    return run_act_command(s, ACT_LEAVE, arguments, "leave GUILD --as USER");
+    return run_user_action_command(s, ACT_LEAVE, arguments, "leave GUILD --as USER");
 }

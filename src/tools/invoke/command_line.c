@@ -15,7 +15,7 @@ struct command_word {
     size_t colon;
 };
 
-static struct command_word parse_word(struct invoke_run *v, struct str *line)
+static struct command_word parse_next_command_word(struct invoke_run *v, struct str *line)
 {
     struct command_word w = { 0 };
     struct buf out;
@@ -52,27 +52,27 @@ static struct list split_words(struct invoke_run *v, struct str line)
             line = str_skip_bytes(line, 1);
         else
             *(struct command_word *)list_append(v->arena, &words, sizeof(struct command_word)) =
-                parse_word(v, &line);
+                parse_next_command_word(v, &line);
     }
     return words;
 }
 
-static struct key_value_pair pair_from_word(const struct command_word *w)
+static struct key_value_pair key_value_pair_from_word(const struct command_word *w)
 {
     return (struct key_value_pair){ str_slice(w->text.p, w->colon),
                                     str_skip_bytes(w->text, w->colon + 1) };
 }
 
 /* Collects key:value pairs; other words are appended to the value of the previous pair. */
-static bool collect_pairs(struct invoke_run *v, const struct list *words, size_t from,
-                          bool (*is_key)(const void *arg, struct str key), const void *arg,
-                          struct list *ret)
+static bool collect_key_value_pairs(struct invoke_run *v, const struct list *words, size_t from,
+                                    bool (*is_key)(const void *arg, struct str key),
+                                    const void *arg, struct list *ret)
 {
     const struct command_word *w = words->items;
     struct key_value_pair *last = NULL;
 
     for (size_t i = from; i < words->count; i++) {
-        struct key_value_pair pair = pair_from_word(&w[i]);
+        struct key_value_pair pair = key_value_pair_from_word(&w[i]);
 
         if (w[i].colon && is_key(arg, pair.key)) {
             last = list_append(v->arena, ret, sizeof *last);
@@ -89,7 +89,7 @@ static bool collect_pairs(struct invoke_run *v, const struct list *words, size_t
     return true;
 }
 
-static bool is_any_key(const void *arg, struct str key)
+static bool accept_any_nonempty_key(const void *arg, struct str key)
 {
     (void)arg;
     return key.n > 0;
@@ -99,12 +99,12 @@ bool parse_key_value_pairs(struct invoke_run *v, const char *line, struct list *
 {
     struct list words = split_words(v, str_of(line));
 
-    return collect_pairs(v, &words, 0, is_any_key, NULL, ret);
+    return collect_key_value_pairs(v, &words, 0, accept_any_nonempty_key, NULL, ret);
 }
 
 /* --- values --------------------------------------------------------------------------- */
 
-static bool write_id_json(struct json_writer *j, snowflake id)
+static bool write_id_json_if_nonzero(struct json_writer *j, snowflake id)
 {
     if (id)
         json_write_id(j, id);
@@ -201,13 +201,13 @@ static bool write_option_value_json(struct invoke_run *v, struct json_writer *j,
     case OPTION_BOOLEAN:
         return write_bool_json(j, o, text);
     case OPTION_USER:
-        return write_id_json(j, find_user_by_text(v, text));
+        return write_id_json_if_nonzero(j, find_user_by_text(v, text));
     case OPTION_CHANNEL:
-        return write_id_json(j, find_channel_by_text(v, text));
+        return write_id_json_if_nonzero(j, find_channel_by_text(v, text));
     case OPTION_ROLE:
-        return write_id_json(j, find_role_by_text(v, text));
+        return write_id_json_if_nonzero(j, find_role_by_text(v, text));
     case OPTION_MENTIONABLE:
-        return write_id_json(j, find_mentionable_by_text(v, text));
+        return write_id_json_if_nonzero(j, find_mentionable_by_text(v, text));
     case OPTION_ATTACHMENT:
         return write_attachment_json(v, j, text);
     default:
@@ -228,15 +228,15 @@ static const struct indexed_option *find_option_by_name(const struct list *optio
     return NULL;
 }
 
-static bool is_option_key(const void *arg, struct str key)
+static bool is_name_of_command_option(const void *arg, struct str key)
 {
     const struct indexed_option *o = find_option_by_name(arg, key);
 
     return o && o->type > OPTION_SUB_COMMAND_GROUP;
 }
 
-static bool write_options_from_pairs(struct invoke_run *v, struct json_writer *j,
-                                     const struct list *options, const struct list *pairs)
+static bool write_options_json_from_pairs(struct invoke_run *v, struct json_writer *j,
+                                          const struct list *options, const struct list *pairs)
 {
     const struct key_value_pair *p = pairs->items;
 
@@ -283,8 +283,9 @@ static bool write_options_json(struct invoke_run *v, struct json_writer *j,
         if (!write_options_json(v, j, &sub->options.value, words, from + 1))
             return false;
         json_end_object(j);
-    } else if (!collect_pairs(v, words, from, is_option_key, options, &pairs) ||
-               !write_options_from_pairs(v, j, options, &pairs)) {
+    } else if (!collect_key_value_pairs(v, words, from, is_name_of_command_option, options,
+                                        &pairs) ||
+               !write_options_json_from_pairs(v, j, options, &pairs)) {
         return false;
     }
     json_end_array(j);
@@ -293,8 +294,8 @@ static bool write_options_json(struct invoke_run *v, struct json_writer *j,
 
 /* --- interaction data ----------------------------------------------------------------- */
 
-static bool write_target_json(struct invoke_run *v, struct json_writer *j,
-                              const struct indexed_command *k)
+static bool write_target_of_context_command_json(struct invoke_run *v, struct json_writer *j,
+                                                 const struct indexed_command *k)
 {
     const struct invoke_options *o = v->options;
     snowflake id = 0;
@@ -304,7 +305,7 @@ static bool write_target_json(struct invoke_run *v, struct json_writer *j,
     else if (!snowflake_parse(str_of(o->message), &id))
         print_invoke_error("--message must be the id of a message");
     json_write_name(j, "target_id");
-    return write_id_json(j, id);
+    return write_id_json_if_nonzero(j, id);
 }
 
 static void write_attachments_json(struct invoke_run *v, struct json_writer *j)
@@ -344,7 +345,7 @@ static bool write_interaction_data_json(struct invoke_run *v, struct json_writer
         json_write_name(j, "options");
         ok = write_options_json(v, j, &k->options.value, words, 1);
     } else if (k->type != COMMAND_ENTRY_POINT) {
-        ok = write_target_json(v, j, k);
+        ok = write_target_of_context_command_json(v, j, k);
     }
     if (ok)
         write_attachments_json(v, j);

@@ -66,7 +66,8 @@ static const struct failure_records *read_interaction_traffic(struct invoke_run 
     return page && page->on ? page : NULL;
 }
 
-static const char *format_refused_reply(struct invoke_run *v, const struct traffic_entry *r)
+static const char *format_reason_of_refused_reply(struct invoke_run *v,
+                                                  const struct traffic_entry *r)
 {
     struct str problem = r->problem.given == GIVEN ? r->problem.value : STR("");
     struct str hint = r->hint.given == GIVEN ? r->hint.value : STR("");
@@ -93,7 +94,7 @@ static const char *format_endpoint_failure(struct invoke_run *v, const struct tr
                                       (long long)r->status));
 }
 
-static bool was_sent_to_bot(const struct traffic_entry *r)
+static bool interaction_was_sent_to_bot(const struct traffic_entry *r)
 {
     const struct traffic_entry_user *u = r->user.value;
 
@@ -112,11 +113,11 @@ static const char *reason_in_records(struct invoke_run *v, struct step_outcome *
         if (r[i].route.given == GIVEN && str_is(r[i].route.value, "create_interaction_response") &&
             r[i].status >= 400) {
             out->status = INVOKE_FAILED;
-            return format_refused_reply(v, &r[i]);
+            return format_reason_of_refused_reply(v, &r[i]);
         }
         if (str_is(r[i].kind, "delivered") && r[i].status != 202)
             return format_endpoint_failure(v, &r[i]);
-        *ret_sent |= was_sent_to_bot(&r[i]);
+        *ret_sent |= interaction_was_sent_to_bot(&r[i]);
     }
     return NULL;
 }

@@ -28,7 +28,7 @@ static const struct field named_fields[] = {
 static const struct schema named_schema = { .size = sizeof(struct named_object),
                                             .fields = named_fields };
 
-static bool has_name(const struct opt_str *name, struct str text)
+static bool optional_name_equals(const struct opt_str *name, struct str text)
 {
     return name->given == GIVEN && str_eq(name->value, text);
 }
@@ -45,14 +45,14 @@ static bool parse_mention_or_id(struct str text, snowflake *ret)
     return snowflake_parse(text, ret) && *ret;
 }
 
-static struct str without_mention_mark(struct str text)
+static struct str remove_leading_mention_sign(struct str text)
 {
     return text.n > 1 && (text.p[0] == '@' || text.p[0] == '#') ? str_skip_bytes(text, 1) : text;
 }
 
 /* --- channels ------------------------------------------------------------------------- */
 
-static bool select_channel(struct invoke_run *v, snowflake id)
+static bool read_and_select_channel(struct invoke_run *v, snowflake id)
 {
     char path[64];
 
@@ -77,7 +77,7 @@ static bool find_channel_in_guild(struct invoke_run *v, const struct named_objec
     for (size_t i = 0; i < channels->count; i++) {
         const struct named_object *c = &((const struct named_object *)channels->items)[i];
 
-        if (!has_name(&c->name, name))
+        if (!optional_name_equals(&c->name, name))
             continue;
         v->channel_id = c->id;
         v->guild_id = guild->id;
@@ -94,17 +94,18 @@ bool read_channel_option(struct invoke_run *v)
     size_t found = 0;
 
     if (parse_mention_or_id(name, &id))
-        return select_channel(v, id);
+        return read_and_select_channel(v, id);
     if (slash)
         guild = str_cut(&name, '/');
-    name = without_mention_mark(name);
+    name = remove_leading_mention_sign(name);
     const struct list *guilds = invoke_get_json(v, &type_all_named, "/users/@me/guilds");
     if (!guilds)
         return false;
     for (size_t i = 0; i < guilds->count; i++) {
         const struct named_object *g = &((const struct named_object *)guilds->items)[i];
 
-        if ((!slash || has_name(&g->name, guild)) && !find_channel_in_guild(v, g, name, &found))
+        if ((!slash || optional_name_equals(&g->name, guild)) &&
+            !find_channel_in_guild(v, g, name, &found))
             return false;
     }
     if (found == 1)
@@ -129,7 +130,7 @@ static const struct list *search_members(struct invoke_run *v, struct str name)
                            str_dup_cstring(v->arena, buf_move_to_arena(&path, v->arena)));
 }
 
-static const struct list *read_recipients(struct invoke_run *v)
+static const struct list *read_recipients_of_private_channel(struct invoke_run *v)
 {
     char path[64];
 
@@ -140,13 +141,14 @@ static const struct list *read_recipients(struct invoke_run *v)
 
 static snowflake find_user_by_name(struct invoke_run *v, struct str name)
 {
-    const struct list *list = v->guild_id ? search_members(v, name) : read_recipients(v);
+    const struct list *list =
+        v->guild_id ? search_members(v, name) : read_recipients_of_private_channel(v);
 
     for (size_t i = 0; list && i < list->count; i++) {
         const struct named_object *n = &((const struct named_object *)list->items)[i],
                                   *user = n->user.value ? n->user.value : n;
 
-        if (has_name(&user->username, name))
+        if (optional_name_equals(&user->username, name))
             return user->id;
     }
     return 0;
@@ -156,12 +158,14 @@ snowflake find_user_by_text(struct invoke_run *v, struct str text)
 {
     snowflake id;
 
-    if (!parse_mention_or_id(text, &id) && !(id = find_user_by_name(v, without_mention_mark(text))))
+    if (!parse_mention_or_id(text, &id) &&
+        !(id = find_user_by_name(v, remove_leading_mention_sign(text))))
         print_invoke_error("there is no user '%.*s' here", STR_ARGS(text));
     return id;
 }
 
-static snowflake find_guild_object_by_name(struct invoke_run *v, const char *kind, struct str name)
+static snowflake find_role_or_channel_by_name(struct invoke_run *v, const char *kind,
+                                              struct str name)
 {
     char path[64];
 
@@ -172,7 +176,7 @@ static snowflake find_guild_object_by_name(struct invoke_run *v, const char *kin
     for (size_t i = 0; list && i < list->count; i++) {
         const struct named_object *n = &((const struct named_object *)list->items)[i];
 
-        if (has_name(&n->name, name))
+        if (optional_name_equals(&n->name, name))
             return n->id;
     }
     return 0;
@@ -182,8 +186,8 @@ snowflake find_role_by_text(struct invoke_run *v, struct str text)
 {
     snowflake id;
 
-    if (!parse_mention_or_id(text, &id) && !(id = find_guild_object_by_name(v, "roles", text)) &&
-        !(id = find_guild_object_by_name(v, "roles", without_mention_mark(text))))
+    if (!parse_mention_or_id(text, &id) && !(id = find_role_or_channel_by_name(v, "roles", text)) &&
+        !(id = find_role_or_channel_by_name(v, "roles", remove_leading_mention_sign(text))))
         print_invoke_error("there is no role '%.*s' here", STR_ARGS(text));
     return id;
 }
@@ -193,7 +197,7 @@ snowflake find_channel_by_text(struct invoke_run *v, struct str text)
     snowflake id;
 
     if (!parse_mention_or_id(text, &id) &&
-        !(id = find_guild_object_by_name(v, "channels", without_mention_mark(text))))
+        !(id = find_role_or_channel_by_name(v, "channels", remove_leading_mention_sign(text))))
         print_invoke_error("there is no channel '%.*s' here", STR_ARGS(text));
     return id;
 }
@@ -204,9 +208,9 @@ snowflake find_mentionable_by_text(struct invoke_run *v, struct str text)
     snowflake id;
 
     if (!parse_mention_or_id(text, &id) &&
-        !(id = find_user_by_name(v, without_mention_mark(text))) &&
-        !(id = find_guild_object_by_name(v, "roles", text)) &&
-        !(id = find_guild_object_by_name(v, "roles", without_mention_mark(text))))
+        !(id = find_user_by_name(v, remove_leading_mention_sign(text))) &&
+        !(id = find_role_or_channel_by_name(v, "roles", text)) &&
+        !(id = find_role_or_channel_by_name(v, "roles", remove_leading_mention_sign(text))))
         print_invoke_error("there is no user and no role '%.*s' here", STR_ARGS(text));
     return id;
 }

@@ -98,7 +98,7 @@ static enum invoke_status run_invoke_steps(struct invoke_run *v, const char *lin
 }
 
 /* --- fill without a form is an error, because a test that uses it expects a form. --- */
-static enum invoke_status run_invocation(struct invoke_run *v, const char *line)
+static enum invoke_status run_invocation_and_check_fill(struct invoke_run *v, const char *line)
 {
     enum invoke_status status = run_invoke_steps(v, line);
 
@@ -139,7 +139,7 @@ void invoke_revoke_token(struct invoke_run *v)
     api_client_request(v->wire, "POST", "/auth/logout", STR("{}"), NULL, 0, &a);
 }
 
-static const char *default_url(const struct config *config, struct arena *arena)
+static const char *build_url_from_listen_option(const struct config *config, struct arena *arena)
 {
     bool port_only = !strchr(config->listen, ':');
 
@@ -154,7 +154,8 @@ static const char *find_server_url(const struct config *config, struct arena *ar
 
     buf_init(&out, SIZE_MAX);
     bool received = control_send_request(config->data, "address", &out) == OK && out.n;
-    const char *url = received ? str_dup_cstring(arena, buf_str(&out)) : default_url(config, arena);
+    const char *url = received ? str_dup_cstring(arena, buf_str(&out))
+                               : build_url_from_listen_option(config, arena);
     buf_clear(&out);
     return url;
 }
@@ -174,15 +175,15 @@ bool invoke_connect(struct invoke_run *v, const struct config *config)
     return !o->as || get_user_token(v, config);
 }
 
-static enum invoke_status connect_and_run(struct invoke_run *v, const struct config *config,
-                                          const char *line)
+static enum invoke_status connect_and_run_invocation(struct invoke_run *v,
+                                                     const struct config *config, const char *line)
 {
     enum invoke_status status = INVOKE_ERROR;
 
     if (!invoke_connect(v, config))
         return v->wire ? INVOKE_ERROR : INVOKE_USAGE;
     if (api_client_connect_gateway(v->wire))
-        status = read_channel_option(v) ? run_invocation(v, line) : INVOKE_USAGE;
+        status = read_channel_option(v) ? run_invocation_and_check_fill(v, line) : INVOKE_USAGE;
     invoke_revoke_token(v);
     return status;
 }
@@ -206,8 +207,8 @@ int tool_invoke(const struct command_settings *s, char **arguments)
 {
     struct invoke_run v = { .options = &s->invoke, .arena = arena_new() };
     const char *wrong = find_usage_error(&s->invoke, arguments);
-    int status =
-        wrong ? print_usage_error(wrong) : (int)connect_and_run(&v, &s->config, arguments[0]);
+    int status = wrong ? print_usage_error(wrong)
+                       : (int)connect_and_run_invocation(&v, &s->config, arguments[0]);
 
     api_client_free(v.wire);
     arena_free(v.arena);

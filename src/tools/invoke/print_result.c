@@ -6,7 +6,7 @@
 #include "json/read.h"
 #include "model/message.h"
 
-static const char *outcome_word(enum invoke_status status)
+static const char *word_for_invoke_status(enum invoke_status status)
 {
     switch (status) {
     case INVOKE_REPLIED:
@@ -24,7 +24,7 @@ static const char *outcome_word(enum invoke_status status)
 
 /* --- JSON ----------------------------------------------------------------------------- */
 
-static void append_raw_member(struct json_writer *j, struct str name, struct str value)
+static void write_raw_json_field_if_given(struct json_writer *j, struct str name, struct str value)
 {
     if (!value.p)
         return;
@@ -40,7 +40,7 @@ static void write_outcome_json(const struct step_outcome *out, struct buf *text)
     json_write_name(&j, "step");
     json_write_text(&j, str_of(out->step));
     json_write_name(&j, "outcome");
-    json_write_text(&j, str_of(outcome_word(out->status)));
+    json_write_text(&j, str_of(word_for_invoke_status(out->status)));
     if (out->interaction_id) {
         json_write_name(&j, "interaction_id");
         json_write_id(&j, out->interaction_id);
@@ -50,10 +50,10 @@ static void write_outcome_json(const struct step_outcome *out, struct buf *text)
         json_write_text(&j, str_of(out->reason));
     }
     if (out->message)
-        append_raw_member(&j, STR("message"), out->message->raw);
+        write_raw_json_field_if_given(&j, STR("message"), out->message->raw);
     if (out->modal)
-        append_raw_member(&j, STR("modal"), out->modal->raw);
-    append_raw_member(&j, STR("choices"), out->choices_raw);
+        write_raw_json_field_if_given(&j, STR("modal"), out->modal->raw);
+    write_raw_json_field_if_given(&j, STR("choices"), out->choices_raw);
     if (out->follow_ups.count) {
         json_write_name(&j, "follow_ups");
         json_begin_array(&j);
@@ -64,8 +64,8 @@ static void write_outcome_json(const struct step_outcome *out, struct buf *text)
     if (out->http_status) {
         json_write_name(&j, "status");
         json_write_int(&j, out->http_status);
-        append_raw_member(&j, STR("error"),
-                          json_is_valid(out->refusal) ? out->refusal : STR("null"));
+        write_raw_json_field_if_given(&j, STR("error"),
+                                      json_is_valid(out->refusal) ? out->refusal : STR("null"));
     }
     json_end_object(&j);
 }
@@ -104,7 +104,7 @@ static const struct field part_fields[] = {
 static const struct schema part_schema = { .size = sizeof(struct embed_part),
                                            .fields = part_fields };
 
-static void print_indented(const char *prefix, struct str text)
+static void print_lines_with_prefix(const char *prefix, struct str text)
 {
     while (text.n) {
         struct str line = str_cut(&text, '\n');
@@ -113,10 +113,10 @@ static void print_indented(const char *prefix, struct str text)
     }
 }
 
-static void print_if_given(const char *prefix, struct opt_str text)
+static void print_optional_text_with_prefix(const char *prefix, struct opt_str text)
 {
     if (text.given == GIVEN)
-        print_indented(prefix, text.value);
+        print_lines_with_prefix(prefix, text.value);
 }
 
 static void print_embed(const struct embed_part *e)
@@ -125,13 +125,13 @@ static void print_embed(const struct embed_part *e)
                             *f = e->fields.value.items;
 
     if (author)
-        print_if_given("  | ", author->name);
-    print_if_given("  | ", e->title);
-    print_if_given("  | ", e->description);
+        print_optional_text_with_prefix("  | ", author->name);
+    print_optional_text_with_prefix("  | ", e->title);
+    print_optional_text_with_prefix("  | ", e->description);
     for (size_t i = 0; i < e->fields.value.count; i++)
         printf("  | %.*s: %.*s\n", STR_ARGS(f[i].name.value), STR_ARGS(f[i].value.value));
     if (footer)
-        print_if_given("  | ", footer->text);
+        print_optional_text_with_prefix("  | ", footer->text);
 }
 
 static void print_select_options(const struct component *c)
@@ -150,13 +150,13 @@ static void print_components(const struct list *components)
                     accessories = { c->accessory.value, c->accessory.value ? 1 : 0 };
         struct opt_str words = c->label.given == GIVEN ? c->label : c->placeholder;
 
-        print_if_given("  ", c->content);
+        print_optional_text_with_prefix("  ", c->content);
         if (c->custom_id.given == GIVEN) {
             printf("  [%.*s] %.*s", STR_ARGS(c->custom_id.value), STR_ARGS(words.value));
             print_select_options(c);
             printf("%s\n", c->disabled.value ? " (disabled)" : "");
         } else if (c->type == LABEL) {
-            print_if_given("  ", c->label);
+            print_optional_text_with_prefix("  ", c->label);
         }
         print_components(&c->components.value);
         print_components(&inside);
@@ -164,7 +164,7 @@ static void print_components(const struct list *components)
     }
 }
 
-static const struct list *decode_embed_parts(struct invoke_run *v, struct str json)
+static const struct list *decode_embeds_or_attachments(struct invoke_run *v, struct str json)
 {
     static const struct list none;
     const struct list *list = schema_decode_or_null(&type_parts, json, v->arena);
@@ -176,8 +176,8 @@ static void print_received_message(struct invoke_run *v, const struct received_m
 {
     struct str name =
         m->author->global_name.given == GIVEN ? m->author->global_name.value : m->author->username;
-    const struct list *embeds = decode_embed_parts(v, m->embeds),
-                      *files = decode_embed_parts(v, m->attachments);
+    const struct list *embeds = decode_embeds_or_attachments(v, m->embeds),
+                      *files = decode_embeds_or_attachments(v, m->attachments);
     const struct embed_part *f = files->items;
     struct list components = components_decode_json(v->arena, m->components);
 

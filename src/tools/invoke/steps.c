@@ -45,7 +45,7 @@ static void write_interaction_json(struct invoke_run *v, const struct invoke_ste
 
 /* Waits like a user who reads first. Client libraries register a button or form only after the HTTP
  * response to their callback, which may arrive after the event that the callback caused. */
-static void wait_as_reading_user(const struct invoke_run *v)
+static void sleep_before_pressing_or_filling(const struct invoke_run *v)
 {
     if (v->app_replied)
         nanosleep(&(struct timespec){ .tv_nsec = READING_DELAY_MS * 1000000L }, NULL);
@@ -59,7 +59,7 @@ struct step_outcome run_invoke_step(struct invoke_run *v, const struct invoke_st
     struct api_client_response a;
     struct buf body;
 
-    wait_as_reading_user(v);
+    sleep_before_pressing_or_filling(v);
     buf_init(&body, 1024 * 1024);
     write_interaction_json(v, s, nonce, &body);
     bool sent =
@@ -136,8 +136,8 @@ static bool write_selected_values_json(struct invoke_run *v, struct json_writer 
     return ok;
 }
 
-static bool format_press_data(struct invoke_run *v, const struct received_message *m,
-                              struct str *ret)
+static bool format_component_press_data(struct invoke_run *v, const struct received_message *m,
+                                        struct str *ret)
 {
     struct str values = str_of(v->options->press), id = str_cut(&values, '=');
     struct list components = components_decode_json(v->arena, m->components);
@@ -169,7 +169,7 @@ struct step_outcome press_component(struct invoke_run *v, const struct received_
     struct step_outcome none = { .status = INVOKE_USAGE };
 
     s.application_id = m->application_id.given == GIVEN ? m->application_id.value : m->author->id;
-    return format_press_data(v, m, &s.data) ? run_invoke_step(v, &s) : none;
+    return format_component_press_data(v, m, &s.data) ? run_invoke_step(v, &s) : none;
 }
 
 const struct received_message *read_message_option(struct invoke_run *v)
@@ -189,8 +189,8 @@ const struct received_message *read_message_option(struct invoke_run *v)
 
 /* --- forms ---------------------------------------------------------------------------- */
 
-static struct str find_field_value(const struct list *pairs, const struct component *c,
-                                   struct str label)
+static struct str find_value_of_form_field(const struct list *pairs, const struct component *c,
+                                           struct str label)
 {
     struct key_value_pair *p = pairs->items;
 
@@ -206,7 +206,7 @@ static bool write_form_field_json(struct invoke_run *v, struct json_writer *j,
                                   const struct component *c, const struct list *pairs,
                                   struct str label)
 {
-    struct str value = find_field_value(pairs, c, label);
+    struct str value = find_value_of_form_field(pairs, c, label);
     bool ok = true;
 
     json_begin_object(j);
@@ -251,7 +251,7 @@ static bool write_form_component_json(struct invoke_run *v, struct json_writer *
     return ok;
 }
 
-static bool check_all_pairs_used(const struct list *pairs)
+static bool check_all_form_values_used(const struct list *pairs)
 {
     const struct key_value_pair *p = pairs->items;
 
@@ -283,7 +283,7 @@ static bool format_form_data(struct invoke_run *v, const struct received_modal *
     json_end_array(&j);
     json_end_object(&j);
     *ret = buf_move_to_arena(&out, v->arena);
-    return ok && !arena_is_incomplete(v->arena) && check_all_pairs_used(&pairs);
+    return ok && !arena_is_incomplete(v->arena) && check_all_form_values_used(&pairs);
 }
 
 struct step_outcome submit_modal_if_requested(struct invoke_run *v, struct step_outcome before)

@@ -122,7 +122,7 @@ static bool is_deferred_reply(const struct received_message *m)
     return m->flags & MESSAGE_LOADING;
 }
 
-static void set_wait_seconds(struct event_wait *w, int64_t seconds)
+static void set_timeout_of_event_wait(struct event_wait *w, int64_t seconds)
 {
     w->until = clock_monotonic_ns() + seconds * NANOSECONDS_PER_SECOND;
 }
@@ -137,7 +137,7 @@ static void end_wait_if_complete(struct event_wait *w)
         w->over = (int64_t)out->follow_ups.count >= w->v->options->follow_ups;
     }
     if (!w->over)
-        set_wait_seconds(w, w->v->options->wait);
+        set_timeout_of_event_wait(w, w->v->options->wait);
 }
 
 static void on_message_create(struct event_wait *w, const struct received_message *m)
@@ -175,7 +175,7 @@ static void on_message_delete(struct event_wait *w, const struct received_event 
         return;
     out->message = NULL;
     out->status = INVOKE_REPLIED;
-    set_wait_seconds(w, LATE_MESSAGE_TIMEOUT_S);
+    set_timeout_of_event_wait(w, LATE_MESSAGE_TIMEOUT_S);
 }
 
 static void on_modal(struct event_wait *w, struct str json)
@@ -212,7 +212,7 @@ static void on_interaction_event(struct event_wait *w, struct str name,
     } else if (str_is(name, "INTERACTION_SUCCESS")) {
         out->acknowledged = true;
         out->status = INVOKE_REPLIED;
-        set_wait_seconds(w, LATE_MESSAGE_TIMEOUT_S);
+        set_timeout_of_event_wait(w, LATE_MESSAGE_TIMEOUT_S);
     } else if (str_is(name, "INTERACTION_FAILURE")) {
         out->status = t->reason_code == 2 ? INVOKE_TIMED_OUT : INVOKE_FAILED;
         w->over = true;
@@ -258,7 +258,7 @@ void wait_for_step_outcome(struct invoke_run *v, struct str nonce, struct step_o
     struct api_client_event e;
 
     out->status = INVOKE_TIMED_OUT;
-    set_wait_seconds(&w, NO_REPORT_TIMEOUT_S);
+    set_timeout_of_event_wait(&w, NO_REPORT_TIMEOUT_S);
     while (!w.over) {
         enum api_client_event_result result = api_client_next_event(v->wire, w.until, &e);
 

@@ -29,8 +29,8 @@ uint64_t seed_random(const struct seed_options *o, enum seed_random what, int64_
 }
 
 /* Returns id n of `count` ids that are spread over a time span, at least one millisecond apart. */
-static snowflake spread_id(const struct seed_options *o, int64_t from, int64_t span, int64_t count,
-                           int64_t n)
+static snowflake nth_id_spread_over_time(const struct seed_options *o, int64_t from, int64_t span,
+                                         int64_t count, int64_t n)
 {
     int64_t step = span / (count ? count : 1);
     snowflake node = (snowflake)(o->random & 1023) << 12;
@@ -42,7 +42,7 @@ static snowflake spread_id(const struct seed_options *o, int64_t from, int64_t s
 
 snowflake seed_user_id(const struct seed_options *o, int64_t n)
 {
-    return spread_id(o, USERS_FROM, USERS_FOR, o->users, n);
+    return nth_id_spread_over_time(o, USERS_FROM, USERS_FOR, o->users, n);
 }
 
 void seed_username(const struct seed_options *o, int64_t n, char out[33])
@@ -71,7 +71,7 @@ struct str seed_display_name(const struct seed_options *o, int64_t n, char *out,
 /* Sequence 0 is not used, because guild id - 1 means "all channels" in command permissions. */
 snowflake seed_guild_id(const struct seed_options *o, int64_t n)
 {
-    return spread_id(o, GUILDS_FROM, GUILDS_FOR, o->guilds, n) + 1;
+    return nth_id_spread_over_time(o, GUILDS_FROM, GUILDS_FOR, o->guilds, n) + 1;
 }
 
 snowflake seed_role_id(const struct seed_options *o, int64_t guild, int64_t role)
@@ -90,28 +90,28 @@ bool seed_channel_is_voice(int64_t channel)
 }
 
 /* Returns true if there are enough members and accounts for big guilds. */
-static bool guild_sizes_differ(const struct seed_options *o)
+static bool seed_has_big_guilds(const struct seed_options *o)
 {
     return o->members / o->guilds >= 4 && o->members / o->guilds < o->users / BIG_GUILD_WEIGHT;
 }
 
-static int64_t guild_weight_before(const struct seed_options *o, int64_t guild)
+static int64_t sum_of_guild_weights_before(const struct seed_options *o, int64_t guild)
 {
-    if (!guild_sizes_differ(o))
+    if (!seed_has_big_guilds(o))
         return guild;
     return guild +
            (guild + GUILDS_PER_BIG_GUILD - 1) / GUILDS_PER_BIG_GUILD * (BIG_GUILD_WEIGHT - 1);
 }
 
-static int64_t member_count_before(const struct seed_options *o, int64_t guild)
+static int64_t count_members_of_guilds_before(const struct seed_options *o, int64_t guild)
 {
-    return items_before_part(o->members, guild_weight_before(o, guild),
-                             guild_weight_before(o, o->guilds));
+    return items_before_part(o->members, sum_of_guild_weights_before(o, guild),
+                             sum_of_guild_weights_before(o, o->guilds));
 }
 
 int64_t seed_guild_size(const struct seed_options *o, int64_t guild)
 {
-    return member_count_before(o, guild + 1) - member_count_before(o, guild);
+    return count_members_of_guilds_before(o, guild + 1) - count_members_of_guilds_before(o, guild);
 }
 
 /* Returns the account of a member. Each guild takes its members from a window of accounts, which
@@ -156,12 +156,12 @@ static int64_t text_channel_count(const struct seed_options *o)
     return count;
 }
 
-static int64_t nth_text_channel(int64_t n)
+static int64_t channel_number_of_text_channel(int64_t n)
 {
     return n / 4 * 5 + n % 4 + (n % 4 == 3);
 }
 
-static int64_t index_of_text_channel(int64_t channel)
+static int64_t text_channel_index_of_channel(int64_t channel)
 {
     return channel / 5 * 4 + channel % 5 - (channel % 5 > 3);
 }
@@ -172,7 +172,8 @@ int64_t seed_guild_message_count(const struct seed_options *o, int64_t guild)
            items_before_part(o->messages, guild, o->guilds);
 }
 
-static int64_t first_message_of_channel(const struct seed_options *o, int64_t guild, int64_t n)
+static int64_t number_of_first_channel_message(const struct seed_options *o, int64_t guild,
+                                               int64_t n)
 {
     return items_before_part(seed_guild_message_count(o, guild), n, text_channel_count(o));
 }
@@ -182,24 +183,25 @@ int64_t seed_message_channel(const struct seed_options *o, int64_t guild, int64_
     int64_t messages = seed_guild_message_count(o, guild);
     int64_t n = messages ? j * text_channel_count(o) / messages : 0;
 
-    while (first_message_of_channel(o, guild, n + 1) <= j)
+    while (number_of_first_channel_message(o, guild, n + 1) <= j)
         n++;
-    return nth_text_channel(n);
+    return channel_number_of_text_channel(n);
 }
 
 snowflake seed_message_id(const struct seed_options *o, int64_t guild, int64_t j)
 {
-    return spread_id(o, MESSAGES_FROM, MESSAGES_FOR, o->messages,
-                     items_before_part(o->messages, guild, o->guilds) + j);
+    return nth_id_spread_over_time(o, MESSAGES_FROM, MESSAGES_FOR, o->messages,
+                                   items_before_part(o->messages, guild, o->guilds) + j);
 }
 
 snowflake seed_last_message_id(const struct seed_options *o, int64_t guild, int64_t channel)
 {
     if (seed_channel_is_voice(channel))
         return 0;
-    int64_t n = index_of_text_channel(channel);
-    int64_t next = first_message_of_channel(o, guild, n + 1);
-    return next > first_message_of_channel(o, guild, n) ? seed_message_id(o, guild, next - 1) : 0;
+    int64_t n = text_channel_index_of_channel(channel);
+    int64_t next = number_of_first_channel_message(o, guild, n + 1);
+    return next > number_of_first_channel_message(o, guild, n) ? seed_message_id(o, guild, next - 1)
+                                                               : 0;
 }
 
 int64_t seed_message_reaction_count(const struct seed_options *o, int64_t guild, int64_t j)

@@ -285,7 +285,7 @@ static enum err insert_message(struct tx *tx, const struct seed_options *o,
 
 /* --- transactions --------------------------------------------------------------------- */
 
-static enum err write_seed_transaction(struct tx *tx, void *arg)
+static enum err insert_next_seed_rows(struct tx *tx, void *arg)
 {
     static enum err (*const add[])(struct tx *, const struct seed_options *,
                                    struct seed_position *) = {
@@ -320,7 +320,7 @@ enum err write_seed_data(struct store *store, const struct seed_options *o,
     int64_t total = estimate_row_count(o);
 
     while (s.at.phase != PHASE_END) {
-        enum err e = store_run(store, STORE_WRITE, NULL, write_seed_transaction, &s);
+        enum err e = store_run(store, STORE_WRITE, NULL, insert_next_seed_rows, &s);
 
         if (e)
             return e;

@@ -59,8 +59,8 @@ static const struct type type_call_state = { .kind = KIND_OBJECT, .schema = &sta
 
 /* Returns the recipients in the body, who must be in the channel; by default the caller if self is
  * set, else all others. */
-static enum err choose_recipients(struct call *call, const struct ring_request *in, bool self,
-                                  struct list *ret)
+static enum err choose_ring_recipients(struct call *call, const struct ring_request *in, bool self,
+                                       struct list *ret)
 {
     const struct list *named = &in->recipients.value;
     struct list all;
@@ -101,7 +101,7 @@ static enum err ring_call(struct call *call)
     snowflake id = call->target.channel->id;
     struct voice_call running;
     struct list recipients = { 0 };
-    enum err e = choose_recipients(call, call->body, false, &recipients);
+    enum err e = choose_ring_recipients(call, call->body, false, &recipients);
 
     if (!e)
         e = voice_call_find(call->tx, id, &running);
@@ -129,7 +129,7 @@ static enum err stop_ringing(struct call *call)
     struct voice_call running;
     struct list recipients = { 0 };
     bool changed = false;
-    enum err e = choose_recipients(call, call->body, true, &recipients);
+    enum err e = choose_ring_recipients(call, call->body, true, &recipients);
 
     if (!e)
         e = voice_call_find(call->tx, id, &running);

@@ -8,7 +8,7 @@ static const char LIST_RINGING[] =
     "select r.user_id from call_ringing r join recipients p on p.channel_id = r.channel_id "
     "and p.user_id = r.user_id where r.channel_id = $1 order by r.user_id";
 
-static enum err read_ringing(struct tx *tx, struct voice_call *c)
+static enum err read_ringing_users(struct tx *tx, struct voice_call *c)
 {
     return tx_read_ids(tx, LIST_RINGING, BIND(v_id(c->channel_id)), &c->ringing);
 }
@@ -25,7 +25,7 @@ enum err voice_call_find(struct tx *tx, snowflake channel_id, struct voice_call 
         .message_id = row_id(&row, 0),
         .region = row_text(&row, 1),
     };
-    return read_ringing(tx, ret);
+    return read_ringing_users(tx, ret);
 }
 
 static const char INSERT_CALL[] =

@@ -56,8 +56,8 @@ static const char UPDATE_MESSAGE_CALL[] =
     "update messages set call = $2, shown = null where id = $1";
 
 /* Adds a participant to the call's message, unless that message was deleted. */
-static enum err add_message_participant(struct call *call, const struct voice_call *c,
-                                        snowflake user_id)
+static enum err add_participant_to_call_message(struct call *call, const struct voice_call *c,
+                                                snowflake user_id)
 {
     struct rows row;
     bool found;
@@ -78,7 +78,7 @@ static enum err add_message_participant(struct call *call, const struct voice_ca
                    NULL);
 }
 
-static enum err set_message_end_time(struct call *call, const struct channel *c, snowflake id)
+static enum err set_call_message_end_time(struct call *call, const struct channel *c, snowflake id)
 {
     struct message m;
     enum err e = message_find(call, c->id, id, &m);
@@ -128,7 +128,7 @@ enum err voice_call_on_join(struct call *call, const struct channel *c, struct v
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? start_call(call, c, s) : e;
     s->region = running.region;
-    e = add_message_participant(call, &running, s->user_id);
+    e = add_participant_to_call_message(call, &running, s->user_id);
     if (e || !id_list_contains(&running.ringing, s->user_id))
         return e;
     e = voice_call_remove_ringing_user(call->tx, c->id, s->user_id);
@@ -149,7 +149,7 @@ static enum err end_call(struct call *call, const struct voice_call *c)
         return e;
     call_emit(call, EVENT_CALL_DELETE, audience_of_private_channel(c->channel_id),
               &voice_call_delete_event_schema, &gone);
-    return set_message_end_time(call, &channel, c->message_id);
+    return set_call_message_end_time(call, &channel, c->message_id);
 }
 
 enum err voice_call_on_leave(struct call *call, const struct voice_state *was)
@@ -168,7 +168,7 @@ enum err voice_call_on_leave(struct call *call, const struct voice_state *was)
 
 /* --- end of ringing, and op 13 -------------------------------------------------------- */
 
-static enum err stop_ringing_job(struct call *call, const struct job *job)
+static enum err run_stop_ringing_job(struct call *call, const struct job *job)
 {
     struct voice_call running;
     enum err e = voice_call_find(call->tx, job->key, &running);
@@ -182,7 +182,7 @@ static enum err stop_ringing_job(struct call *call, const struct job *job)
 const struct job_kind call_ring_job = {
     .name = "call-ring",
     .doc = "Stops ringing for users who do not answer.",
-    .run = stop_ringing_job,
+    .run = run_stop_ringing_job,
 };
 
 enum err handle_call_connect(struct call *call, struct session_opcode *o)

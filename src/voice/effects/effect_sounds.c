@@ -49,7 +49,7 @@ static enum err read_sound_emoji(struct tx *tx, const struct rows *row,
 }
 
 /* A sound of another guild needs USE_EXTERNAL_SOUNDS and membership in that guild. */
-static enum err check_guild_of_sound(struct call *call, snowflake guild_id)
+static enum err check_may_use_sound_of_guild(struct call *call, snowflake guild_id)
 {
     struct member m;
 
@@ -68,7 +68,7 @@ static enum err find_guild_sound(struct call *call, snowflake id, struct effect_
 
     if (e)
         return e;
-    e = check_guild_of_sound(call, row_id(&row, 0));
+    e = check_may_use_sound_of_guild(call, row_id(&row, 0));
     if (e)
         return e;
     *ret = (struct effect_sound){ .id = id, .volume = row_real(&row, 1) };

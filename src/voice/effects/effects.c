@@ -32,7 +32,7 @@ static const struct type type_animation_id = { .kind = KIND_INT,
                                                .min = 0,
                                                .max = EFFECT_MAX_PREMIUM };
 
-static void check_animation(struct form *form, const struct json_path *here, const void *object)
+static void check_animation_id(struct form *form, const struct json_path *here, const void *object)
 {
     const struct effect_draft *in = object;
     struct json_path kind = json_path_key(here, STR("animation_type"));
@@ -62,7 +62,7 @@ static const struct schema effect_schema = {
     .name = "VoiceChannelEffectDraft",
     .size = sizeof(struct effect_draft),
     .fields = effect_fields,
-    .check = check_animation,
+    .check = check_animation_id,
     .doc = "An effect to send.",
 };
 static const struct type effect_body = { .kind = KIND_OBJECT, .schema = &effect_schema };
@@ -72,7 +72,7 @@ static const struct schema call_sound_schema = {
     .name = "CustomCallSoundDraft",
     .size = sizeof(struct effect_draft),
     .fields = sound_fields,
-    .check = check_animation,
+    .check = check_animation_id,
     .doc = "The animation for the caller's custom call sound.",
 };
 static const struct type sound_body = { .kind = KIND_OBJECT, .schema = &call_sound_schema };
@@ -139,7 +139,7 @@ static enum err require_audible_in_voice(struct call *call)
     return e ? e : s.mute || s.deaf || s.suppress ? ERR_EFFECT_SILENCED : OK;
 }
 
-static enum err check_premium(struct call *call, int64_t animation_type)
+static enum err check_premium_animation(struct call *call, int64_t animation_type)
 {
     struct user user;
 
@@ -195,7 +195,7 @@ static enum err send_voice_channel_effect(struct call *call)
     struct effect_emoji emoji;
     struct voice_effect out = { .emoji = &emoji };
 
-    enum err e = check_premium(call, in->animation_type);
+    enum err e = check_premium_animation(call, in->animation_type);
     if (!e)
         e = parse_effect_emoji(call, &emoji);
     if (!e)
@@ -212,7 +212,7 @@ static enum err send_custom_call_sound(struct call *call)
 
     if ((call->target.permissions & needed) != needed)
         return call_missing_permissions_error(call, needed);
-    enum err e = check_premium(call, in->animation_type);
+    enum err e = check_premium_animation(call, in->animation_type);
     if (!e)
         e = find_custom_call_sound(call, &sound);
     if (e)

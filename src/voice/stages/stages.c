@@ -128,7 +128,7 @@ static const char UPDATE_STAGE[] =
     "update stage_instances set topic = $2, privacy_level = $3 where id = $1";
 static const char DELETE_STAGE[] = "delete from stage_instances where id = $1";
 
-static void stage_emit(struct call *call, enum event event, const struct stage_instance *s)
+static void emit_stage_event(struct call *call, enum event event, const struct stage_instance *s)
 {
     call_emit(call, event, audience_of_channel_viewers(s->guild_id, s->channel_id),
               &stage_instance_schema, s);
@@ -143,7 +143,7 @@ enum err stage_instance_close(struct call *call, snowflake channel_id)
         return e == ERR_UNKNOWN_STAGE_INSTANCE ? OK : e;
     e = tx_exec(call->tx, DELETE_STAGE, BIND(v_id(s.id)), NULL);
     if (!e)
-        stage_emit(call, EVENT_STAGE_INSTANCE_DELETE, &s);
+        emit_stage_event(call, EVENT_STAGE_INSTANCE_DELETE, &s);
     return e;
 }
 
@@ -194,7 +194,7 @@ static enum err stage_open_for_event(struct call *call, struct scheduled_event_s
     if (e)
         return e;
     about->stage_id = s.id;
-    stage_emit(call, EVENT_STAGE_INSTANCE_CREATE, &s);
+    emit_stage_event(call, EVENT_STAGE_INSTANCE_CREATE, &s);
     return message_create_system(call, &c, MESSAGE_STAGE_START, author, 0, s.topic);
 }
 
@@ -281,7 +281,7 @@ static enum err open_stage(struct call *call)
         e = stage_schedule_close_if_silent(call, s.channel_id);
     if (e)
         return e;
-    stage_emit(call, EVENT_STAGE_INSTANCE_CREATE, &s);
+    emit_stage_event(call, EVENT_STAGE_INSTANCE_CREATE, &s);
     e = send_stage_message(call, MESSAGE_STAGE_START, &s);
     return e ? e : call_reply_object(call, &s);
 }
@@ -317,7 +317,7 @@ static enum err modify_stage(struct call *call)
                                 &s);
     if (e)
         return e;
-    stage_emit(call, EVENT_STAGE_INSTANCE_UPDATE, &s);
+    emit_stage_event(call, EVENT_STAGE_INSTANCE_UPDATE, &s);
     if (new_topic)
         e = send_stage_message(call, MESSAGE_STAGE_TOPIC, &s);
     return e ? e : call_reply_object(call, &s);

@@ -28,7 +28,8 @@ static const char LIST_ROLES_OF_FRIENDS[] =
     "cross join roles o where r.target_id = $2 and r.type = 1 and m.guild_id = $1 and "
     "m.user_id = r.user_id and o.id = m.role_id order by m.user_id";
 
-static enum err read_friends(struct tx *tx, const struct stream_key *key, struct list *ret)
+static enum err read_friends_to_notify(struct tx *tx, const struct stream_key *key,
+                                       struct list *ret)
 {
     struct user_settings settings;
     struct rows rows;
@@ -74,8 +75,8 @@ static enum err read_roles_of_friends(struct tx *tx, const struct stream_key *ke
     return rows_end(&rows);
 }
 
-static bool friend_can_view(struct friend_to_notify *w, const struct guild *g, uint64_t everyone,
-                            const struct channel *c)
+static bool friend_can_view_channel(struct friend_to_notify *w, const struct guild *g,
+                                    uint64_t everyone, const struct channel *c)
 {
     const struct list *overwrites = &c->permission_overwrites.value;
 
@@ -117,7 +118,7 @@ static enum err notify_friends(struct call *call, const struct stream_key *key)
     struct role everyone;
     struct guild guild;
     struct list watchers;
-    enum err e = read_friends(call->tx, key, &watchers);
+    enum err e = read_friends_to_notify(call->tx, key, &watchers);
 
     if (!e)
         e = read_roles_of_friends(call->tx, key, &watchers);
@@ -132,7 +133,8 @@ static enum err notify_friends(struct call *call, const struct stream_key *key)
     for (size_t i = 0; !e && i < watchers.count; i++) {
         struct friend_to_notify *w = (struct friend_to_notify *)watchers.items + i;
 
-        if (w->wants_notification && friend_can_view(w, &guild, everyone.permissions, &channel))
+        if (w->wants_notification &&
+            friend_can_view_channel(w, &guild, everyone.permissions, &channel))
             emit_stream_notification(call, key, &streamer, w->permissions_of.user_id);
     }
     return e;

@@ -84,9 +84,9 @@ static enum err find_state_of_session(struct call *call, const struct session_op
     return e == ERR_UNKNOWN_VOICE_STATE ? OK : e;
 }
 
-static struct stream_participant participant_of_session(struct call *call,
-                                                        const struct session_opcode *o,
-                                                        const struct voice_state *state)
+static struct stream_participant new_participant_of_session(struct call *call,
+                                                            const struct session_opcode *o,
+                                                            const struct voice_state *state)
 {
     return (struct stream_participant){
         .user_id = o->caller.id,
@@ -149,7 +149,7 @@ static enum err start_stream(struct call *call, const struct session_opcode *o,
 {
     const struct stream_request *in = o->d;
     struct stream s = { .key = *key, .rtc_server_id = snowflake_new(), .region = state->region };
-    struct stream_participant part = participant_of_session(call, o, state);
+    struct stream_participant part = new_participant_of_session(call, o, state);
 
     if (in->preferred_region.given == GIVEN &&
         voice_region_is_usable(in->preferred_region.value, vip))
@@ -251,7 +251,7 @@ enum err watch_stream(struct call *call, struct session_opcode *o)
                                     : STREAM_FULL);
         return OK;
     }
-    struct stream_participant part = participant_of_session(call, o, &state);
+    struct stream_participant part = new_participant_of_session(call, o, &state);
     e = stream_participant_write(call->tx, key.owner_id, &part);
     if (!e)
         e = stream_emit_create(call, &s, &part);

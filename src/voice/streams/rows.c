@@ -11,7 +11,7 @@
 static const char FIND_BY_OWNER[] = SELECT_STREAMS "where owner_id = $1",
                   FIND_BY_SERVER[] = SELECT_STREAMS "where rtc_server_id = $1";
 
-static enum err find_stream(struct tx *tx, struct sql query, snowflake id, struct stream *ret)
+static enum err query_stream(struct tx *tx, struct sql query, snowflake id, struct stream *ret)
 {
     struct rows r;
     enum err e = tx_one_or(tx, query, BIND(v_id(id)), ERR_UNKNOWN_STREAM, &r);
@@ -36,12 +36,12 @@ static enum err find_stream(struct tx *tx, struct sql query, snowflake id, struc
 
 enum err stream_find_by_owner(struct tx *tx, snowflake owner_id, struct stream *ret)
 {
-    return find_stream(tx, SQL(FIND_BY_OWNER), owner_id, ret);
+    return query_stream(tx, SQL(FIND_BY_OWNER), owner_id, ret);
 }
 
 enum err stream_find_by_rtc_server(struct tx *tx, snowflake rtc_server_id, struct stream *ret)
 {
-    return find_stream(tx, SQL(FIND_BY_SERVER), rtc_server_id, ret);
+    return query_stream(tx, SQL(FIND_BY_SERVER), rtc_server_id, ret);
 }
 
 static const char INSERT_STREAM[] =

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static bool parse_id(struct str text, snowflake *ret)
+static bool parse_stream_key_id(struct str text, snowflake *ret)
 {
     uint64_t id;
 
@@ -24,9 +24,10 @@ bool stream_key_parse(struct str text, struct stream_key *ret)
     bool guild = str_is(kind, "guild");
     if ((!guild && !str_is(kind, "call")) || colons != (guild ? 3 : 2))
         return false;
-    if (guild && !parse_id(str_cut(&text, ':'), &key.guild_id))
+    if (guild && !parse_stream_key_id(str_cut(&text, ':'), &key.guild_id))
         return false;
-    if (!parse_id(str_cut(&text, ':'), &key.channel_id) || !parse_id(text, &key.owner_id))
+    if (!parse_stream_key_id(str_cut(&text, ':'), &key.channel_id) ||
+        !parse_stream_key_id(text, &key.owner_id))
         return false;
     *ret = key;
     return true;

@@ -433,7 +433,7 @@ static void row_helpers_handle_a_missing_row(void **state)
 
     no_error(store_do(f->store, PAIRS));
     no_error(store_do(f->store, "insert into pairs (k, v) values (2, 20)"));
-    no_error(in_one(f, read_pairs_by_helpers, NULL));
+    no_error(run_in_one_transaction(f, read_pairs_by_helpers, NULL));
 }
 
 /* Queries the same rows before and after writes, so that a prefetched row would be wrong. */

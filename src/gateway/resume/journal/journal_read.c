@@ -12,7 +12,7 @@
 #include "gateway/sessions/session.h"
 #include "model/fields/ids.h"
 
-static bool slot_has_seq(const struct journal_slot *slot, uint64_t seq)
+static bool slot_can_resume_from_seq(const struct journal_slot *slot, uint64_t seq)
 {
     return !slot->is_incomplete && !slot->tasks && seq >= slot->first && seq <= slot->seq &&
            slot->seq - seq < JOURNAL_SENT_MAX && slot->presence_n <= sizeof slot->presence;
@@ -21,7 +21,7 @@ static bool slot_has_seq(const struct journal_slot *slot, uint64_t seq)
 /* Finds the first unread event that has a number, at which the event log continues: all events
  * before it were sent, or are not for the session. Returns false if a response to a request is
  * unread, because responses are not in the event log and cannot be sent again. */
-static bool find_first_unread_event(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
+static bool find_first_event_after_seq(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
 {
     *ret = 0;
     for (uint64_t i = seq + 1; i <= slot->seq; i++) {
@@ -52,13 +52,13 @@ bool journal_slot_last_event_before_seq(const struct journal_slot *slot, uint64_
 {
     uint64_t unread;
 
-    if (!slot_has_seq(slot, seq) || !find_first_unread_event(slot, seq, &unread))
+    if (!slot_can_resume_from_seq(slot, seq) || !find_first_event_after_seq(slot, seq, &unread))
         return false;
     *ret = unread ? unread - 1 : journal_slot_last_sent_event(slot, hub_position);
     return true;
 }
 
-static bool read_exactly_at(int fd, void *to, size_t n, size_t offset)
+static bool read_all_bytes_at_offset(int fd, void *to, size_t n, size_t offset)
 {
     return pread(fd, to, n, (off_t)offset) == (ssize_t)n;
 }
@@ -94,7 +94,7 @@ static bool journal_is_from_this_boot(int fd)
     char then[JOURNAL_BOOT_ID], now[JOURNAL_BOOT_ID];
 
     read_kernel_boot_id(now);
-    return read_exactly_at(fd, then, sizeof then, offsetof(struct journal_head, boot)) &&
+    return read_all_bytes_at_offset(fd, then, sizeof then, offsetof(struct journal_head, boot)) &&
            memcmp(then, now, sizeof now) == 0;
 }
 
@@ -106,7 +106,7 @@ static bool journal_is_outdated(int fd, int64_t now_ms)
     off_t at = offsetof(struct journal_head, gone_ms);
 
     /* The read fails for a file that was just created and is not locked yet. */
-    if (!read_exactly_at(fd, &gone_ms, sizeof gone_ms, (size_t)at))
+    if (!read_all_bytes_at_offset(fd, &gone_ms, sizeof gone_ms, (size_t)at))
         return false;
     if (gone_ms)
         return now_ms - gone_ms > SESSION_EXPIRY_MS;
@@ -119,7 +119,7 @@ static bool find_slot_of_session(int fd, struct arena *arena, uint64_t number, u
     size_t size = JOURNAL_SLOTS_MAX * sizeof(uint64_t);
     uint64_t *numbers = arena_alloc(arena, size);
 
-    if (!read_exactly_at(fd, numbers, size, offsetof(struct journal_head, numbers)))
+    if (!read_all_bytes_at_offset(fd, numbers, size, offsetof(struct journal_head, numbers)))
         return false;
     for (uint32_t i = 0; i < JOURNAL_SLOTS_MAX; i++)
         if (numbers[i] == number) {
@@ -138,12 +138,12 @@ static bool read_journal_entry(int fd, uint64_t number, uint64_t seq, struct are
     if (!find_slot_of_session(fd, arena, number, &slot))
         return false;
     ret->slot = arena_alloc(arena, sizeof *ret->slot);
-    if (!read_exactly_at(fd, ret->slot, sizeof *ret->slot, journal_slot_offset(slot)))
+    if (!read_all_bytes_at_offset(fd, ret->slot, sizeof *ret->slot, journal_slot_offset(slot)))
         return false;
     if (ret->slot->loop_index < JOURNAL_LOOPS_MAX &&
-        !read_exactly_at(fd, &position, sizeof position,
-                         offsetof(struct journal_head, loops) +
-                             ret->slot->loop_index * sizeof(struct journal_loop)))
+        !read_all_bytes_at_offset(fd, &position, sizeof position,
+                                  offsetof(struct journal_head, loops) +
+                                      ret->slot->loop_index * sizeof(struct journal_loop)))
         return false;
     return journal_slot_last_event_before_seq(ret->slot, position, seq, &ret->seen);
 }
@@ -156,7 +156,7 @@ static enum journal_result read_session_from_journal(int fd, uint64_t number, ui
     bool outdated = journal_is_outdated(fd, clock_ms());
     uint64_t magic;
 
-    if (!read_exactly_at(fd, &magic, sizeof magic, 0) || magic != JOURNAL_MAGIC ||
+    if (!read_all_bytes_at_offset(fd, &magic, sizeof magic, 0) || magic != JOURNAL_MAGIC ||
         !journal_is_from_this_boot(fd))
         return JOURNAL_UNKNOWN;
     return !outdated && read_journal_entry(fd, number, seq, arena, ret) ? JOURNAL_FOUND

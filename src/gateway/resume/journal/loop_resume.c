@@ -23,7 +23,7 @@ static void stop_retaining_events(struct gateway_loop *h)
         retained_events_drop_before(&h->resume.retained, retained_events_end(&h->resume.retained));
 }
 
-static void on_retaining_expired(struct deadline *d)
+static void on_event_retention_expired(struct deadline *d)
 {
     stop_retaining_events(container_of(d, struct gateway_loop, resume.retain_end));
 }
@@ -57,7 +57,8 @@ void loop_resume_init(struct gateway_loop *h)
     map_init(&r->requests_by_number);
     r->request_timer = deadline_list_new(h->loop, REQUEST_INTERVAL_MS, false,
                                          gateway_upcalls.resume_request_retry);
-    r->retain_timer = deadline_list_new(h->loop, SESSION_EXPIRY_MS, true, on_retaining_expired);
+    r->retain_timer =
+        deadline_list_new(h->loop, SESSION_EXPIRY_MS, true, on_event_retention_expired);
     r->journal_position = journal_loop_position(h->gateway->journal, loop_index(h->loop));
     if (r->journal_position)
         atomic_store(r->journal_position, h->position);

@@ -58,8 +58,7 @@ static void handle_replica_hello(struct replicas *k, uint32_t identity, struct s
 }
 
 /* Removes dead nodes from the set of nodes that store copies; living nodes repeat REPLICA_HELLO. */
-static void retain_living_replica_nodes(struct replicas *k, const uint32_t *identities,
-                                        size_t count)
+static void remove_dead_replica_nodes(struct replicas *k, const uint32_t *identities, size_t count)
 {
     struct map living;
 
@@ -77,7 +76,7 @@ uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *id
     uint32_t next = 0, first = 0;
 
     pthread_mutex_lock(&k->lock);
-    retain_living_replica_nodes(k, identities, count);
+    remove_dead_replica_nodes(k, identities, count);
     for (size_t i = 0; i < count; i++) {
         uint32_t id = identities[i];
 
@@ -92,7 +91,7 @@ uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *id
     return next ? next : first;
 }
 
-static void handle_gap_report(struct serial_reader *in, struct replica_reply *ret)
+static void handle_replication_gap_report(struct serial_reader *in, struct replica_reply *ret)
 {
     uint64_t hub = serial_get_u64(in);
 
@@ -115,7 +114,7 @@ void replica_handle_message(struct replicas *k, struct str message, struct repli
     if (kind == REPLICA_RECORDS)
         replica_handle_records(k, identity, &in, ret);
     else if (kind == REPLICA_GAP)
-        handle_gap_report(&in, ret);
+        handle_replication_gap_report(&in, ret);
     else if (kind == REPLICA_REQUEST)
         replica_handle_request(k, identity, &in, ret);
     else if (kind == REPLICA_SESSION)

@@ -71,7 +71,8 @@ static struct replica_node *replica_node_get_or_create(struct replicas *k, uint3
 }
 
 /* Copies the first members of a slot. Terminates the strings, which come from another process. */
-static void slot_copy_head(struct journal_slot *slot, struct str head, struct str presence)
+static void copy_session_head_to_slot(struct journal_slot *slot, struct str head,
+                                      struct str presence)
 {
     memcpy((void *)slot, head.p, SLOT_HEAD_BYTES);
     slot->id[sizeof slot->id - 1] = '\0';
@@ -83,8 +84,8 @@ static void slot_copy_head(struct journal_slot *slot, struct str head, struct st
 /* Returns whether a record is outdated: when a session moves between two loops of its node, both
  * send records, and older records of the former loop are ignored. A restarted journal may have a
  * lower seq. */
-static bool record_is_outdated(const struct replica_session *s, unsigned hub,
-                               const struct journal_slot *delivered_to)
+static bool session_record_is_outdated(const struct replica_session *s, unsigned hub,
+                                       const struct journal_slot *delivered_to)
 {
     return s->received_ms && !s->borrowed && s->sent_by != hub && s->began == delivered_to->first &&
            delivered_to->seq < s->slot.seq;
@@ -92,8 +93,8 @@ static bool record_is_outdated(const struct replica_session *s, unsigned hub,
 
 /* Stores a whole session. Event numbers that were received before stay valid if they end at the
  * same seq. */
-static void handle_whole_session(struct replicas *k, const struct replica_node *from, unsigned hub,
-                                 struct serial_reader *in)
+static void handle_whole_session_record(struct replicas *k, const struct replica_node *from,
+                                        unsigned hub, struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in), seen = serial_get_u64(in);
     struct str head = serial_get_slice(in, SLOT_HEAD_BYTES), presence = serial_get_bytes(in);
@@ -105,11 +106,11 @@ static void handle_whole_session(struct replicas *k, const struct replica_node *
     struct replica_session *s = replica_session_get_or_create(k, number, from->identity);
     struct journal_slot delivered_to;
     memcpy((void *)&delivered_to, head.p, SLOT_HEAD_BYTES);
-    if (!s || record_is_outdated(s, hub, &delivered_to))
+    if (!s || session_record_is_outdated(s, hub, &delivered_to))
         return;
     uint64_t seq = s->slot.seq, first = s->slot.first;
     bool is_known = s->received_ms && !s->borrowed;
-    slot_copy_head(&s->slot, head, presence);
+    copy_session_head_to_slot(&s->slot, head, presence);
     if (is_known && s->slot.seq == seq) {
         s->slot.first = first;
     } else {
@@ -126,8 +127,8 @@ static void handle_whole_session(struct replicas *k, const struct replica_node *
     replica_session_set_received(k, s, from->received_ms);
 }
 
-static void handle_sent_events(struct replicas *k, const struct replica_node *from,
-                               struct serial_reader *in)
+static void handle_sent_events_record(struct replicas *k, const struct replica_node *from,
+                                      struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in), last = serial_get_u64(in);
     size_t count = serial_get_count(in, 8);
@@ -145,8 +146,8 @@ static void handle_sent_events(struct replicas *k, const struct replica_node *fr
     }
 }
 
-static void handle_session_end(struct replicas *k, const struct replica_node *from,
-                               struct serial_reader *in)
+static void handle_session_end_record(struct replicas *k, const struct replica_node *from,
+                                      struct serial_reader *in)
 {
     uint64_t number = serial_get_u64(in);
 
@@ -161,13 +162,13 @@ static bool handle_session_records(struct replicas *k, struct replica_node *from
     while (in->rest.n && !in->bad)
         switch (serial_get_u64(in)) {
         case RECORD_WHOLE_SESSION:
-            handle_whole_session(k, from, hub, in);
+            handle_whole_session_record(k, from, hub, in);
             break;
         case RECORD_SENT_EVENTS:
-            handle_sent_events(k, from, in);
+            handle_sent_events_record(k, from, in);
             break;
         case RECORD_SESSION_END:
-            handle_session_end(k, from, in);
+            handle_session_end_record(k, from, in);
             break;
         default: /* record of a newer version */
             in->bad = true;

@@ -6,7 +6,8 @@
 
 enum { REFUSAL_VALID_MS = 10 * 1000 }; /* ms for which a refusal of another replica is valid */
 
-static uint64_t copied_loop_position(const struct replicas *k, const struct replica_session *s)
+static uint64_t event_position_of_session_copy(const struct replicas *k,
+                                               const struct replica_session *s)
 {
     const struct replica_node *from = map_get(&k->nodes, s->identity);
 
@@ -27,7 +28,8 @@ enum journal_result replica_session_check_seq(const struct replicas *k,
         return JOURNAL_UNKNOWN;
     if (seq > s->slot.seq || seq < s->slot.first)
         return JOURNAL_SEQ_MISSING;
-    return journal_slot_last_event_before_seq(&s->slot, copied_loop_position(k, s), seq, ret_seen)
+    return journal_slot_last_event_before_seq(&s->slot, event_position_of_session_copy(k, s), seq,
+                                              ret_seen)
                ? JOURNAL_FOUND
                : JOURNAL_UNUSABLE;
 }
@@ -61,33 +63,33 @@ void replica_handle_request(struct replicas *k, uint32_t identity, struct serial
         serial_put_u64(&ret->bytes, s->slot.seq);
         return;
     }
-    serial_put_u64(&ret->bytes, copied_loop_position(k, s));
+    serial_put_u64(&ret->bytes, event_position_of_session_copy(k, s));
     serial_put_u64(&ret->bytes, JOURNAL_MAGIC);
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
 /* Returns whether a received copy has more events. A former and a current replica may both reply:
  * the copy with more events is used. An equal copy is no reason to read the store again. */
-static bool slot_has_more_events(const struct replicas *k, const struct replica_session *s,
-                                 const struct journal_slot *slot, uint64_t position)
+static bool received_slot_has_more_events(const struct replicas *k, const struct replica_session *s,
+                                          const struct journal_slot *slot, uint64_t position)
 {
     if (s->slot.is_incomplete || slot->is_incomplete)
         return s->slot.is_incomplete && (s->borrowed || !slot->is_incomplete);
     if (slot->seq != s->slot.seq || slot->first != s->slot.first)
         return slot->seq > s->slot.seq || slot->first < s->slot.first;
-    return position > copied_loop_position(k, s);
+    return position > event_position_of_session_copy(k, s);
 }
 
-static void store_borrowed_session(struct replicas *k, uint32_t identity, uint64_t number,
-                                   const struct journal_slot *slot, uint64_t position,
-                                   struct replica_reply *ret)
+static void store_session_copy_from_replica(struct replicas *k, uint32_t identity, uint64_t number,
+                                            const struct journal_slot *slot, uint64_t position,
+                                            struct replica_reply *ret)
 {
     struct replica_session *s = map_get(&k->sessions, number);
 
     if (s && s->identity != identity && !s->borrowed)
         return; /* another node owns the session now and replicates it to this node */
     s = replica_session_find(k, number, identity);
-    if ((s && !slot_has_more_events(k, s, slot, position)) ||
+    if ((s && !received_slot_has_more_events(k, s, slot, position)) ||
         !(s = replica_session_get_or_create(k, number, identity)))
         return;
     s->slot = *slot;
@@ -110,7 +112,7 @@ void replica_handle_session(struct replicas *k, uint32_t identity, struct serial
         return;
     memcpy((void *)&slot, bytes.p, sizeof slot);
     if (slot.presence_n <= sizeof slot.presence)
-        store_borrowed_session(k, identity, number, &slot, position, ret);
+        store_session_copy_from_replica(k, identity, number, &slot, position, ret);
 }
 
 /* Stores a refusal as an incomplete copy that has only the range of seqs. */
@@ -123,5 +125,5 @@ void replica_handle_refusal(struct replicas *k, uint32_t identity, struct serial
     };
 
     if (!in->bad)
-        store_borrowed_session(k, identity, number, &slot, 0, ret);
+        store_session_copy_from_replica(k, identity, number, &slot, 0, ret);
 }

@@ -86,7 +86,7 @@ static void replication_send_message(struct journal_replication *c, uint64_t pos
     buf_clear(&message);
 }
 
-static void write_session_records(struct journal_replication *c, struct session *s)
+static void append_unsent_records_of_session(struct journal_replication *c, struct session *s)
 {
     struct session_cluster_state *sync = session_get_or_create_cluster_state(s);
 
@@ -120,7 +120,7 @@ void replication_send_unsent_records(struct gateway_loop *h)
         return;
     }
     while (!links_are_empty(&c->unsent))
-        write_session_records(
+        append_unsent_records_of_session(
             c, container_of(c->unsent.next, struct session_cluster_state, unreplicated)->session);
     replication_send_message(c, h->position);
 }
@@ -140,7 +140,7 @@ void replication_send_session_now(struct session *s)
     if (!c || !c->node || !s->resume.slot)
         return;
     session_get_or_create_cluster_state(s)->whole = true;
-    write_session_records(c, s);
+    append_unsent_records_of_session(c, s);
     replication_send_message(c, 0); /* the session's next loop may send its next record */
 }
 
@@ -165,7 +165,7 @@ static size_t session_record_size(const struct session *s)
 }
 
 /* Marks the next session and moves it to the end of the list. Returns false if all are marked. */
-static bool round_mark_next_session(struct journal_replication *c, size_t *bytes)
+static bool replication_round_mark_next_session(struct journal_replication *c, size_t *bytes)
 {
     struct link *list = &c->gateway_loop->sessions;
 
@@ -194,14 +194,14 @@ bool replication_round_step(struct journal_replication *c, size_t unsent)
     if (unsent > ROUND_MAX_UNSENT_BYTES)
         return true;
     for (; share && bytes < STEP_MAX_BYTES; share--)
-        if (!round_mark_next_session(c, &bytes)) {
+        if (!replication_round_mark_next_session(c, &bytes)) {
             c->round_size = c->marked;
             return false;
         }
     return true;
 }
 
-static void round_continue(struct journal_replication *c)
+static void replication_round_continue(struct journal_replication *c)
 {
     const struct gateway *g = c->gateway_loop->gateway;
 
@@ -211,13 +211,13 @@ static void round_continue(struct journal_replication *c)
         deadline_restart(c->steps, &c->step);
 }
 
-static void on_round_step_due(struct deadline *d)
+static void on_replication_round_step_due(struct deadline *d)
 {
-    round_continue(container_of(d, struct journal_replication, step));
+    replication_round_continue(container_of(d, struct journal_replication, step));
 }
 
 /* Begins a round. A running round continues with the sessions that it has not marked. */
-static void round_begin(struct journal_replication *c)
+static void replication_round_begin(struct journal_replication *c)
 {
     c->round++;
     c->ticks = 0;
@@ -226,7 +226,7 @@ static void round_begin(struct journal_replication *c)
         c->pause_ticks = RESEND_PAUSE_TICKS;
     c->restart_due = false;
     if (!c->round_runs)
-        round_continue(c);
+        replication_round_continue(c);
 }
 
 struct journal_replication *replication_new(struct gateway_loop *h)
@@ -238,7 +238,7 @@ struct journal_replication *replication_new(struct gateway_loop *h)
     c = mem_new(sizeof *c);
     c->gateway_loop = h;
     c->round = 1;
-    c->steps = deadline_list_new(h->loop, STEP_MS, false, on_round_step_due);
+    c->steps = deadline_list_new(h->loop, STEP_MS, false, on_replication_round_step_due);
     links_init(&c->unsent);
     buf_init(&c->out, MESSAGE_MAX_BYTES);
     return c;
@@ -279,7 +279,7 @@ static void set_replica_node(struct journal_replication *c, uint32_t node)
     c->node = node;
     c->messages = 0;
     c->restart_due = true;
-    round_begin(c);
+    replication_round_begin(c);
 }
 
 /* Sends the loop's position, once a second if there are no records to send it with. */
@@ -291,7 +291,7 @@ static void on_replication_tick(struct loop_message *post)
     if (!t->restart && c->node != t->node)
         set_replica_node(c, t->node);
     else if (replication_round_is_due(c, t->restart))
-        round_begin(c);
+        replication_round_begin(c);
     replication_send_unsent_records(t->gateway_loop);
     if (c->node)
         replication_send_message(c, t->gateway_loop->position);

@@ -18,7 +18,7 @@ struct owner_row_write {
     snowflake user_id;
 };
 
-static enum err run_owner_insert(struct session_store_read *l, struct tx *tx)
+static enum err insert_session_owner_row(struct session_store_read *l, struct tx *tx)
 {
     struct owner_row_write *c = container_of(l, struct owner_row_write, store_write);
     const struct gateway *g = l->gateway_loop->gateway;
@@ -26,7 +26,7 @@ static enum err run_owner_insert(struct session_store_read *l, struct tx *tx)
     return owner_row_insert(tx, c->number, c->user_id, cluster_node_identity(g->cluster));
 }
 
-static enum err run_owner_delete(struct session_store_read *l, struct tx *tx)
+static enum err delete_session_owner_row(struct session_store_read *l, struct tx *tx)
 {
     struct owner_row_write *c = container_of(l, struct owner_row_write, store_write);
     const struct gateway *g = l->gateway_loop->gateway;
@@ -34,19 +34,21 @@ static enum err run_owner_delete(struct session_store_read *l, struct tx *tx)
     return owner_row_delete(tx, c->number, cluster_node_identity(g->cluster));
 }
 
-static void on_owner_written(struct session_store_read *l, enum err e)
+static void on_session_owner_row_written(struct session_store_read *l, enum err e)
 {
     (void)e; /* a failure has no lasting effect, see the top of this file */
     mem_free(container_of(l, struct owner_row_write, store_write));
 }
 
-static void begin_owner_write(struct gateway_loop *h, uint64_t number, snowflake user_id,
-                              enum err (*run)(struct session_store_read *l, struct tx *tx))
+static void begin_session_owner_row_write(struct gateway_loop *h, uint64_t number,
+                                          snowflake user_id,
+                                          enum err (*run)(struct session_store_read *l,
+                                                          struct tx *tx))
 {
     struct owner_row_write *c = mem_new(sizeof *c);
 
     c->store_write = (struct session_store_read){
-        .writes = true, .own_rows = true, .run = run, .done = on_owner_written
+        .writes = true, .own_rows = true, .run = run, .done = on_session_owner_row_written
     };
     c->number = number;
     c->user_id = user_id;
@@ -55,14 +57,15 @@ static void begin_owner_write(struct gateway_loop *h, uint64_t number, snowflake
 
 void session_owner_insert(struct session *s)
 {
-    begin_owner_write(s->gateway_loop, s->number, s->caller.id, run_owner_insert);
+    begin_session_owner_row_write(s->gateway_loop, s->number, s->caller.id,
+                                  insert_session_owner_row);
 }
 
 void session_owner_delete_by_number(struct gateway_loop *h, uint64_t number)
 {
     /* If the gateway is stopping, it deletes all its rows in one statement. */
     if (!h->gateway->draining)
-        begin_owner_write(h, number, 0, run_owner_delete);
+        begin_session_owner_row_write(h, number, 0, delete_session_owner_row);
 }
 
 void session_owner_delete(struct session *s)

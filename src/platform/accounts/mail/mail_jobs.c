@@ -34,7 +34,8 @@ struct mail_delivery {
 };
 
 /* The token is in the URL fragment (#), which browsers do not send to proxies or logs. */
-static void write_link_mail(struct buf *out, const struct call *call, const struct mailed_link *l)
+static void write_mail_with_link(struct buf *out, const struct call *call,
+                                 const struct mailed_link *l)
 {
     const struct api_options *o = api_options(call->api);
     bool reset = l->purpose == LINK_RESET;
@@ -79,7 +80,7 @@ static enum err read_link_and_write_mail(struct call *call)
     if (e || !l.is_valid || !mail_is_configured(call) || !mail_address_is_sendable(l.address))
         return e;
     buf_init(&text, LONGEST_MAIL);
-    write_link_mail(&text, call, &l);
+    write_mail_with_link(&text, call, &l);
     m->mail.to = str_dup_cstring(call->arena, l.address);
     m->mail.text = buf_move_to_arena(&text, call->arena);
     call->await = hand_mail_to_mailer;
@@ -133,7 +134,7 @@ static enum err finish_mail_job(struct call *call)
     return job_finish(call, &m->job);
 }
 
-static enum err prepare_mail_call(struct call *call)
+static enum err prepare_mail_job_call(struct call *call)
 {
     call->read = read_link_and_write_mail;
     return OK;
@@ -149,7 +150,7 @@ static void start_mail_job(struct api *api, struct loop *loop, const struct job 
     internal_call_start(api, loop,
                         &(struct internal_call){ .name = job->kind->name,
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .decode = prepare_mail_call,
+                                                 .decode = prepare_mail_job_call,
                                                  .run = finish_mail_job,
                                                  .type = "mail_delivery",
                                                  .data = &m,

@@ -46,7 +46,8 @@ static const char DROP_MAILBOXES[] =
     "delete from mailboxes where address in "
     "(select address from mailboxes where since <= $1 order by since limit 100)";
 
-static enum err count_mail(struct call *call, struct value key, int64_t most, int64_t *ret_wait_ms)
+static enum err count_mail_against_limit(struct call *call, struct value key, int64_t most,
+                                         int64_t *ret_wait_ms)
 {
     int64_t now = clock_us(), since = now, mails = 0;
     struct rows row;
@@ -74,11 +75,12 @@ enum err count_mail_request_of_client(struct call *call, int64_t *ret_wait_ms)
     if (!call->exchange)
         return OK;
     client = str_slice((const char *)&call->exchange->address, sizeof call->exchange->address);
-    return count_mail(call, mail_counter_key(call, "mail-client", client), MAILS_FOR_CLIENT,
-                      ret_wait_ms);
+    return count_mail_against_limit(call, mail_counter_key(call, "mail-client", client),
+                                    MAILS_FOR_CLIENT, ret_wait_ms);
 }
 
-static enum err count_mail_of_user(struct call *call, const struct user *u, int64_t *ret_wait_ms)
+static enum err count_mail_to_user_against_limit(struct call *call, const struct user *u,
+                                                 int64_t *ret_wait_ms)
 {
     struct str account = str_slice((const char *)&u->id, sizeof u->id);
     enum err e = tx_exec(call->tx, DROP_MAILBOXES, BIND(v_int(clock_us() - HOUR_US)), NULL);
@@ -86,11 +88,11 @@ static enum err count_mail_of_user(struct call *call, const struct user *u, int6
     if (!e)
         e = count_mail_request_of_client(call, ret_wait_ms);
     if (!e && !*ret_wait_ms)
-        e = count_mail(call, mail_counter_key(call, "mail-account", account), MAILS_FOR_ACCOUNT,
-                       ret_wait_ms);
+        e = count_mail_against_limit(call, mail_counter_key(call, "mail-account", account),
+                                     MAILS_FOR_ACCOUNT, ret_wait_ms);
     if (!e && !*ret_wait_ms)
-        e = count_mail(call, mail_counter_key(call, "mailbox", u->email.value), MAILS_TO_ADDRESS,
-                       ret_wait_ms);
+        e = count_mail_against_limit(call, mail_counter_key(call, "mailbox", u->email.value),
+                                     MAILS_TO_ADDRESS, ret_wait_ms);
     return e;
 }
 
@@ -138,7 +140,7 @@ enum err mailed_link_send(struct call *call, const struct user *u, enum link_pur
                           int64_t *ret_wait_ms)
 {
     struct mailed_link l;
-    enum err e = count_mail_of_user(call, u, ret_wait_ms);
+    enum err e = count_mail_to_user_against_limit(call, u, ret_wait_ms);
 
     if (e || *ret_wait_ms)
         return e;

@@ -121,7 +121,7 @@ static enum err forgot_password(struct call *call)
 
 /* The token is checked before the new password is hashed, so that an invalid token causes no
  * hashing. */
-static enum err check_reset_token(struct call *call)
+static enum err check_password_reset_token(struct call *call)
 {
     const struct mail_reset *in = call->body;
     struct user user;
@@ -137,9 +137,9 @@ static enum err hash_new_password(struct call *call)
     return password_hash(call->api, call->arena, in->password, hash);
 }
 
-static enum err prepare_reset(struct call *call)
+static enum err prepare_password_reset(struct call *call)
 {
-    call->read = check_reset_token;
+    call->read = check_password_reset_token;
     call->hash = hash_new_password;
     return require_mail_configured(call);
 }
@@ -216,7 +216,7 @@ static const struct route routes[] = {
         .body = &reset_body,
         .reply = &login_reply,
         .limit = &limit_mail,
-        .prepare = prepare_reset,
+        .prepare = prepare_password_reset,
         .handle = reset_password,
     },
     {

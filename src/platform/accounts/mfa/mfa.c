@@ -12,7 +12,7 @@ enum { SALT_BYTES = 16, TICKET_LIFE_S = 300, TICKET_MARK = 9, TICKET_MAC = 24 };
 
 static const char MFA_SECRET_LABEL[] = "mfa-secret";
 
-static const struct auth *server_auth(const struct call *call)
+static const struct auth *get_server_auth(const struct call *call)
 {
     return api_options(call->api)->auth;
 }
@@ -27,8 +27,8 @@ enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret)
 
     if (e)
         return e;
-    struct str secret = decrypt_secret(call->arena, server_auth(call), MFA_SECRET_LABEL, user_id,
-                                       row_bytes(&row, 0));
+    struct str secret = decrypt_secret(call->arena, get_server_auth(call), MFA_SECRET_LABEL,
+                                       user_id, row_bytes(&row, 0));
     if (secret.n != TOTP_SECRET)
         return ERR_INTERNAL; /* the secret was encrypted with another server key */
     *ret = (struct mfa){ .user_id = user_id,
@@ -59,7 +59,7 @@ enum err mfa_insert(struct call *call, struct mfa *m)
     m->codes_salt = create_random_salt(call->arena);
     enum err e = tx_exec(call->tx, ADD_MFA,
                          BIND(v_id(m->user_id),
-                              v_bytes(encrypt_secret(call->arena, server_auth(call),
+                              v_bytes(encrypt_secret(call->arena, get_server_auth(call),
                                                      MFA_SECRET_LABEL, m->user_id, secret)),
                               v_int(m->last_step), v_bytes(m->codes_salt)),
                          NULL);
@@ -107,7 +107,7 @@ struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int 
     struct str salt = STR_CONCAT(call->arena, m->codes_salt,
                                  str_slice((const char *)&code_index, sizeof code_index));
 
-    auth_derive_key(server_auth(call), "mfa-backup", m->user_id, salt, bytes, sizeof bytes);
+    auth_derive_key(get_server_auth(call), "mfa-backup", m->user_id, salt, bytes, sizeof bytes);
     for (int i = 0; i < MFA_BACKUP_LETTERS; i++)
         out[i] = letters[bytes[i] % (sizeof letters - 1)];
     return str_slice(out, MFA_BACKUP_LETTERS);
@@ -157,11 +157,11 @@ static const char *const ticket_labels[] = {
 
 /* Returns a value that changes with the password. A ticket contains this value and becomes invalid
  * when it changes. */
-static struct str derive_password_mark(const struct call *call, const struct user *u)
+static struct str derive_password_fingerprint(const struct call *call, const struct user *u)
 {
     unsigned char mark[TICKET_MARK];
 
-    auth_derive_key(server_auth(call), "mfa-password", u->id,
+    auth_derive_key(get_server_auth(call), "mfa-password", u->id,
                     u->password_hash.p ? u->password_hash : STR(""), mark, sizeof mark);
     return str_base64url_encode(call->arena, mark, sizeof mark);
 }
@@ -172,14 +172,14 @@ static struct str derive_ticket_mac(const struct call *call, struct str said, sn
 {
     unsigned char mac[TICKET_MAC];
 
-    auth_derive_key(server_auth(call), ticket_labels[purpose], id, said, mac, sizeof mac);
+    auth_derive_key(get_server_auth(call), ticket_labels[purpose], id, said, mac, sizeof mac);
     return str_base64url_encode(call->arena, mac, sizeof mac);
 }
 
 struct str mfa_ticket_create(const struct call *call, const struct user *u,
                              enum mfa_ticket_purpose purpose)
 {
-    struct str mark = derive_password_mark(call, u);
+    struct str mark = derive_password_fingerprint(call, u);
     int64_t end = clock_s() + TICKET_LIFE_S;
     struct str said = str_printf(call->arena, "%llu.%lld.%.*s", (unsigned long long)u->id,
                                  (long long)end, STR_ARGS(mark));
@@ -211,5 +211,5 @@ bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const s
 
     str_cut(&rest, '.');
     str_cut(&rest, '.');
-    return str_eq(str_cut(&rest, '.'), derive_password_mark(call, u));
+    return str_eq(str_cut(&rest, '.'), derive_password_fingerprint(call, u));
 }

@@ -36,7 +36,7 @@ struct mfa_attempt {
     bool undelete;
 };
 
-static struct str account_id_as_key(const snowflake *user_id)
+static struct str account_id_to_limit_key(const snowflake *user_id)
 {
     return str_slice((const char *)user_id, sizeof *user_id);
 }
@@ -46,7 +46,7 @@ static enum err count_mfa_attempt(struct call *call, const struct mfa_attempt *t
 {
     if (t->ticket.p && call_count_against_limit(call, &limit_ticket, t->ticket) != OK)
         return ERR_MFA_TICKET;
-    return call_count_against_limit(call, &limit_wrong_codes, account_id_as_key(&t->user_id));
+    return call_count_against_limit(call, &limit_wrong_codes, account_id_to_limit_key(&t->user_id));
 }
 
 static void uncount_mfa_attempt(struct call *call)
@@ -55,19 +55,20 @@ static void uncount_mfa_attempt(struct call *call)
 
     if (t->ticket.p)
         call_revert_limit_count(call, &limit_ticket, t->ticket);
-    call_revert_limit_count(call, &limit_wrong_codes, account_id_as_key(&t->user_id));
+    call_revert_limit_count(call, &limit_wrong_codes, account_id_to_limit_key(&t->user_id));
 }
 
 enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_str *code)
 {
     if (code->given != GIVEN)
         return OK;
-    return call_count_against_limit(call, &limit_wrong_codes, account_id_as_key(&call->caller->id));
+    return call_count_against_limit(call, &limit_wrong_codes,
+                                    account_id_to_limit_key(&call->caller->id));
 }
 
-static void uncount_caller_attempt(struct call *call)
+static void uncount_mfa_attempt_of_caller(struct call *call)
 {
-    call_revert_limit_count(call, &limit_wrong_codes, account_id_as_key(&call->caller->id));
+    call_revert_limit_count(call, &limit_wrong_codes, account_id_to_limit_key(&call->caller->id));
 }
 
 enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
@@ -78,7 +79,7 @@ enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
     enum err e = OK;
 
     if (code->given == GIVEN)
-        call->after = uncount_caller_attempt;
+        call->after = uncount_mfa_attempt_of_caller;
     if (caller->mfa_enabled)
         e = mfa_find(call, caller->id, &m);
     if (e || !caller->mfa_enabled)
@@ -147,7 +148,7 @@ static enum err prepare_enable_totp(struct call *call)
 }
 
 /* Client dialogs ask for the secret first, then for the code, so the secret is checked first. */
-static enum err parse_new_factor(const struct mfa_enable_request *in, struct mfa *m)
+static enum err parse_new_totp_factor(const struct mfa_enable_request *in, struct mfa *m)
 {
     if (in->secret.given != GIVEN || !totp_secret_parse(in->secret.value, m->secret))
         return ERR_MFA_SECRET;
@@ -168,7 +169,7 @@ static enum err enable_totp(struct call *call)
     if (!e && user.mfa_enabled)
         e = ERR_MFA_ON;
     if (!e)
-        e = parse_new_factor(in, &m);
+        e = parse_new_totp_factor(in, &m);
     if (!e)
         e = mfa_insert(call, &m);
     if (!e)

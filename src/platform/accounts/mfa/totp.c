@@ -6,7 +6,7 @@
 
 enum { SKEW_STEPS = 1, BASE32_BITS = 5 };
 
-static int base32_value(char c)
+static int decode_base32_digit(char c)
 {
     if (c >= 'a' && c <= 'z')
         return c - 'a';
@@ -22,7 +22,7 @@ bool totp_secret_parse(struct str text, unsigned char ret[TOTP_SECRET])
     size_t n = 0;
 
     for (size_t i = 0; i < text.n; i++) {
-        int value = base32_value(text.p[i]);
+        int value = decode_base32_digit(text.p[i]);
 
         if (text.p[i] == ' ' || text.p[i] == '-')
             continue;

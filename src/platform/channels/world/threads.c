@@ -43,7 +43,7 @@ static enum err read_tags_of_forum(struct world_file_importer *im, snowflake for
 }
 
 /* Finds a tag by name or, if no tag has that name, by id. Returns NULL if there is none. */
-static const struct forum_tag *find_tag(const struct list *tags, struct str to)
+static const struct forum_tag *find_tag_by_name_or_id(const struct list *tags, struct str to)
 {
     const struct forum_tag *t = tags->items;
     snowflake id = 0;
@@ -70,11 +70,11 @@ static enum err import_forum_tags(struct world_file_importer *im, const struct o
 
     for (size_t i = 0; !e && i < in->value.count; i++) {
         struct json_path at = json_path_index(&all, i), emoji_at = json_path_key(&at, STR("emoji"));
-        const struct forum_tag *known = find_tag(&before, tags[i].name);
+        const struct forum_tag *known = find_tag_by_name_or_id(&before, tags[i].name);
         struct world_emoji_ref emoji;
 
         e = world_file_resolve_emoji_ref(im, guild, &tags[i].emoji, &emoji_at, &emoji);
-        if (find_tag(ret, tags[i].name))
+        if (find_tag_by_name_or_id(ret, tags[i].name))
             form_add_error(im->form, &at, "WORLD_AMBIGUOUS", "two tags have this name");
         *(struct forum_tag *)list_append(im->arena, ret, sizeof(struct forum_tag)) =
             (struct forum_tag){ .id = tags[i].id.given == GIVEN ? tags[i].id.value
@@ -149,7 +149,7 @@ static enum err resolve_applied_tags(struct world_file_importer *im, const struc
 
     for (size_t i = 0; !e && i < in->value.count; i++) {
         struct json_path at = json_path_index(&all, i);
-        const struct forum_tag *t = find_tag(&tags, names[i]);
+        const struct forum_tag *t = find_tag_by_name_or_id(&tags, names[i]);
 
         if (t)
             id_list_add(im->arena, ret, t->id);

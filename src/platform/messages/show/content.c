@@ -11,7 +11,7 @@
 #include "model/permissions/message_content.h"
 #include "platform/members/members.h"
 
-static enum err read_content_intent(struct call *call, bool *ret)
+static enum err read_message_content_intent(struct call *call, bool *ret)
 {
     int64_t flags;
     bool found;
@@ -38,8 +38,8 @@ static const struct type *find_field_type(const struct schema *s, struct str nam
 
 /* Copies a JSON value of type t (NULL if unknown) without the content of messages that the bot may
  * not see. */
-static void copy_without_hidden_content(struct content_copy *c, const struct type *t,
-                                        struct str raw)
+static void copy_json_without_hidden_content(struct content_copy *c, const struct type *t,
+                                             struct str raw)
 {
     struct json_reader r;
     struct str key, inner;
@@ -60,14 +60,14 @@ static void copy_without_hidden_content(struct content_copy *c, const struct typ
     if (t->kind == KIND_ARRAY) {
         json_begin_array(&c->json);
         while (json_next_item(&r) && json_skip_value(&r, &inner))
-            copy_without_hidden_content(c, t->of, inner);
+            copy_json_without_hidden_content(c, t->of, inner);
         json_end_array(&c->json);
         return;
     }
     json_begin_object(&c->json);
     while (json_next_member(&r, &key) && json_skip_value(&r, &inner)) {
         json_write_escaped_key(&c->json, key);
-        copy_without_hidden_content(c, find_field_type(t->schema, key), inner);
+        copy_json_without_hidden_content(c, find_field_type(t->schema, key), inner);
     }
     json_end_object(&c->json);
 }
@@ -77,7 +77,7 @@ static enum err content_reader_of_caller(struct call *call, struct message_conte
     *ret = (struct message_content_reader){ .id = call->caller->id,
                                             .application_id = call->caller->application_id,
                                             .bot = call->caller->kind == CALLER_BOT };
-    return ret->bot ? read_content_intent(call, &ret->granted) : OK;
+    return ret->bot ? read_message_content_intent(call, &ret->granted) : OK;
 }
 
 enum err check_forwarded_content_readable(struct call *call, bool in_guild, const struct message *m)
@@ -112,6 +112,6 @@ enum err messages_hide_content_from_bot(struct call *call)
                                  call_reply_json_writer(call) };
 
     buf_reset(&call->reply);
-    copy_without_hidden_content(&copy, call->route->reply, whole);
+    copy_json_without_hidden_content(&copy, call->route->reply, whole);
     return OK;
 }

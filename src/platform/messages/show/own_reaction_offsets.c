@@ -49,8 +49,8 @@ struct own_reaction_offsets *own_reaction_offsets_new(struct arena *arena, snowf
     return marks;
 }
 
-static void record_listed_users(struct own_reaction_offsets *marks,
-                                const struct reaction_json_offsets *spot)
+static void record_offsets_of_listed_users(struct own_reaction_offsets *marks,
+                                           const struct reaction_json_offsets *spot)
 {
     struct listed_user_offset mark = { .me = (uint32_t)spot->me };
     struct str users = spot->users;
@@ -59,8 +59,9 @@ static void record_listed_users(struct own_reaction_offsets *marks,
         buf_add(&marks->named, &mark, sizeof mark);
 }
 
-static void record_unlisted_reaction(struct own_reaction_offsets *marks, snowflake message_id,
-                                     const struct reaction_json_offsets *spot)
+static void record_offset_of_unlisted_reaction(struct own_reaction_offsets *marks,
+                                               snowflake message_id,
+                                               const struct reaction_json_offsets *spot)
 {
     struct unlisted_reaction_offset mark = { .message_id = message_id,
                                              .reaction_id = spot->id,
@@ -79,9 +80,9 @@ void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct 
     json_begin_array(j);
     while (write_next_reaction_json(j, &lines, &spot)) {
         if (m->reacted == HAS_REACTIONS_WITH_ALL_USERS)
-            record_listed_users(marks, &spot);
+            record_offsets_of_listed_users(marks, &spot);
         else
-            record_unlisted_reaction(marks, m->id, &spot);
+            record_offset_of_unlisted_reaction(marks, m->id, &spot);
     }
     json_end_array(j);
 }
@@ -121,13 +122,14 @@ bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct aren
     return whole;
 }
 
-static void add_offset(struct call *call, struct list *offset_list, uint32_t at)
+static void append_own_reaction_offset(struct call *call, struct list *offset_list, uint32_t at)
 {
     *(uint32_t *)list_append(call->arena, offset_list, sizeof at) = at;
 }
 
-static void collect_listed_offsets(struct call *call, const struct own_reaction_offsets *marks,
-                                   struct list *offset_list)
+static void collect_offsets_of_listed_users(struct call *call,
+                                            const struct own_reaction_offsets *marks,
+                                            struct list *offset_list)
 {
     uint32_t next = marks->chains[hash_chain_of_user(call->caller->id)];
 
@@ -135,15 +137,16 @@ static void collect_listed_offsets(struct call *call, const struct own_reaction_
         const struct listed_user_offset *mark = &marks->all_named[next - 1];
 
         if (mark->user_id == call->caller->id)
-            add_offset(call, offset_list, mark->me);
+            append_own_reaction_offset(call, offset_list, mark->me);
         next = mark->next;
     }
 }
 
 /* Collects the offsets of the caller's reactions by merging two lists ordered by message id, newest
  * first. */
-static void collect_unlisted_offsets(struct call *call, const struct own_reaction_offsets *marks,
-                                     const struct list *own, struct list *offset_list)
+static void collect_offsets_of_unlisted_reactions(struct call *call,
+                                                  const struct own_reaction_offsets *marks,
+                                                  const struct list *own, struct list *offset_list)
 {
     const struct caller_reaction *r = own->items;
     const struct unlisted_reaction_offset *all = marks->all_counted;
@@ -154,7 +157,8 @@ static void collect_unlisted_offsets(struct call *call, const struct own_reactio
             from++;
         for (size_t k = from; k < marks->counted_count && all[k].message_id == r[i].message_id; k++)
             if (all[k].reaction_id == r[i].reaction_id)
-                add_offset(call, offset_list, r[i].burst ? all[k].me_burst : all[k].me);
+                append_own_reaction_offset(call, offset_list,
+                                           r[i].burst ? all[k].me_burst : all[k].me);
     }
 }
 
@@ -169,7 +173,7 @@ enum err own_reaction_offsets_read(struct call *call, const struct own_reaction_
                                    struct list *ret)
 {
     *ret = (struct list){ 0 };
-    collect_listed_offsets(call, marks, ret);
+    collect_offsets_of_listed_users(call, marks, ret);
     if (!marks->counted_count)
         return OK;
     struct caller_reactions own = {
@@ -180,7 +184,7 @@ enum err own_reaction_offsets_read(struct call *call, const struct own_reaction_
     enum err e = hook_own_reactions_find(call, &own);
     if (e || !own.list.count)
         return e;
-    collect_unlisted_offsets(call, marks, &own.list, ret);
+    collect_offsets_of_unlisted_reactions(call, marks, &own.list, ret);
     if (ret->count)
         qsort(ret->items, ret->count, sizeof(uint32_t), compare_offsets);
     return OK;

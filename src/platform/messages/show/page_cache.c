@@ -48,7 +48,7 @@ static bool message_is_cacheable(const struct message *m)
     return m->cached_json.p && m->reacted != HAS_REACTIONS_IN_COUNTER_SHARDS;
 }
 
-static bool page_is_cacheable(const struct list *messages)
+static bool message_page_is_cacheable(const struct list *messages)
 {
     const struct message *m = messages->items;
 
@@ -58,7 +58,7 @@ static bool page_is_cacheable(const struct list *messages)
     return messages->count > 0;
 }
 
-static bool any_has_reactions(const struct list *messages)
+static bool any_message_has_reactions(const struct list *messages)
 {
     const struct message *m = messages->items;
 
@@ -68,7 +68,8 @@ static bool any_has_reactions(const struct list *messages)
     return false;
 }
 
-static void add_cache_dependencies(struct result_cache_entry *retained, const struct list *messages)
+static void add_message_cache_dependencies(struct result_cache_entry *retained,
+                                           const struct list *messages)
 {
     const struct message *m = messages->items;
 
@@ -82,8 +83,8 @@ static void add_cache_dependencies(struct result_cache_entry *retained, const st
 
 /* Writes the page with "me":false, then replies with a copy in which the caller's reactions have
  * "me":true. */
-static enum err write_page_reply(struct call *call, struct cached_message_page *p,
-                                 struct arena *arena, const struct list *messages)
+static enum err write_message_page_reply(struct call *call, struct cached_message_page *p,
+                                         struct arena *arena, const struct list *messages)
 {
     struct json_writer j = call_reply_json_writer(call);
     struct list positions = { 0 };
@@ -107,7 +108,7 @@ bool message_page_cache_store_and_reply(struct call *call, const struct message_
 {
     const struct message *m = messages->items;
 
-    if (!page_is_cacheable(messages))
+    if (!message_page_is_cacheable(messages))
         return false;
     struct result_cache_key key = page_cache_key(m->channel_id, asked);
     struct result_cache_entry *retained =
@@ -115,11 +116,11 @@ bool message_page_cache_store_and_reply(struct call *call, const struct message_
     if (!retained)
         return false;
     struct cached_message_page *p = arena_alloc(result_cache_arena(retained), sizeof *p);
-    p->marks = any_has_reactions(messages)
+    p->marks = any_message_has_reactions(messages)
                    ? own_reaction_offsets_new(result_cache_arena(retained), m->channel_id)
                    : NULL;
-    add_cache_dependencies(retained, messages);
-    *ret = write_page_reply(call, p, result_cache_arena(retained), messages);
+    add_message_cache_dependencies(retained, messages);
+    *ret = write_message_page_reply(call, p, result_cache_arena(retained), messages);
     result_cache_end(retained, !*ret && !buf_is_full(&call->reply) ? p : NULL);
     return true;
 }

@@ -22,7 +22,7 @@ struct message message_make_text_only(snowflake id, snowflake channel_id, snowfl
     };
 }
 
-static bool depends_on_other_rows(const struct message *m)
+static bool message_depends_on_other_rows(const struct message *m)
 {
     return m->mentions.count || m->attachments.count || m->snapshot_files.count ||
            m->snapshot.given == GIVEN || m->polled || m->flags & MESSAGE_HAS_THREAD ||
@@ -36,7 +36,7 @@ struct str message_precompute_json(struct arena *arena, const struct message *m)
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
 
-    if (depends_on_other_rows(m))
+    if (message_depends_on_other_rows(m))
         return (struct str){ 0 };
     shown.nonce.given = ABSENT; /* only the sender receives the nonce */
     if (by_webhook)
@@ -57,7 +57,7 @@ bool message_json_has_author(const struct message *m)
 
 /* --- JSON of a new message ----------------------------------------------------------- */
 
-static void write_event_fields(struct json_writer *j, const struct message *m)
+static void write_message_event_fields(struct json_writer *j, const struct message *m)
 {
     if (m->guild_id.given == GIVEN) {
         json_write_name(j, "guild_id");
@@ -95,7 +95,7 @@ struct str message_encode_create_event(struct arena *arena, const struct message
         json_write_raw(&j, m->nonce.value);
     }
     size_t shared_length = out.n;
-    write_event_fields(&j, m);
+    write_message_event_fields(&j, m);
     json_end_object(&j);
     struct str text = buf_move_to_arena(&out, arena);
     *ret_received = text.n ? str_slice(text.p, shared_length) : text;

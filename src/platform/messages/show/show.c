@@ -44,7 +44,7 @@ void attachment_sign_url(struct call *call, snowflake channel_id, struct attachm
                    STR("&hm="), sign_attachment_path(call, path, ex, is), STR("&"));
 }
 
-static bool parse_hex(struct str s, int64_t *ret)
+static bool parse_hex_number(struct str s, int64_t *ret)
 {
     int64_t v = 0;
 
@@ -77,8 +77,8 @@ bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snow
     }
     struct str good =
         sign_attachment_path(call, attachment_path(call, channel_id, id, filename), ex, is);
-    return hm.n == good.n && sodium_memcmp(hm.p, good.p, hm.n) == 0 && parse_hex(ex, &until) &&
-           clock_s() < until;
+    return hm.n == good.n && sodium_memcmp(hm.p, good.p, hm.n) == 0 &&
+           parse_hex_number(ex, &until) && clock_s() < until;
 }
 
 /* Accounts to which a page of messages refers, so that each is read once. */
@@ -147,7 +147,7 @@ const struct user *message_webhook_author(struct arena *arena, const struct mess
 }
 
 /* Moves the attachments that belong to a forwarded snapshot to snapshot_files. */
-static void split_snapshot_files(struct call *call, struct message *m)
+static void move_attachments_to_snapshot_files(struct call *call, struct message *m)
 {
     struct attachment *a = m->attachments.items;
     size_t own = 0;
@@ -161,7 +161,7 @@ static void split_snapshot_files(struct call *call, struct message *m)
     m->attachments.count = own;
 }
 
-static bool author_is_missing(const struct message *m)
+static bool message_author_is_missing(const struct message *m)
 {
     return m->webhook_name.given != GIVEN && !m->author && !message_json_has_author(m);
 }
@@ -173,7 +173,7 @@ static enum err read_message_details(struct call *call, struct user_cache *peopl
 
     if (m->webhook_name.given == GIVEN)
         m->author = message_webhook_author(call->arena, m);
-    else if (author_is_missing(m))
+    else if (message_author_is_missing(m))
         e = read_user_cached(call, people, m->author_id, &m->author);
     if (m->cached_json.p)
         return e; /* all other fields are in the precomputed JSON */
@@ -192,7 +192,7 @@ static enum err read_message_details(struct call *call, struct user_cache *peopl
     for (size_t i = 0; !e && i < m->attachments.count; i++)
         attachment_sign_url(call, m->channel_id, &((struct attachment *)m->attachments.items)[i]);
     if (!e && m->snapshot.given == GIVEN) {
-        split_snapshot_files(call, m);
+        move_attachments_to_snapshot_files(call, m);
         message_set_snapshots(call, m);
     }
     if (!e && m->polled && !m->poll)
@@ -208,7 +208,7 @@ bool message_includes_reference(const struct message *m)
 }
 
 /* Returns false if the referenced message is ephemeral for another user. */
-static bool can_include_referenced(const struct message *m, const struct message *other)
+static bool can_include_referenced_message(const struct message *m, const struct message *other)
 {
     return !other->ephemeral_for || other->ephemeral_for == m->ephemeral_for;
 }
@@ -225,7 +225,7 @@ static enum err read_referenced_message(struct call *call, struct user_cache *pe
     enum err e = message_row_read(call->tx, m->message_reference->channel_id,
                                   m->message_reference->message_id.value, other, &found);
     m->referenced_message.given = GIVEN_NULL;
-    if (e || !found || !can_include_referenced(m, other))
+    if (e || !found || !can_include_referenced_message(m, other))
         return e;
     m->referenced_message = (struct opt_object){ GIVEN, other };
     return read_message_details(call, people, other);

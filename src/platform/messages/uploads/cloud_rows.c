@@ -7,7 +7,7 @@
     "select id, key, owner_id, filename, size, file_id, content_type, width, height, place_id from " \
     "cloud_uploads where "
 
-static void upload_from_row(const struct rows *r, struct cloud_upload *ret)
+static void cloud_upload_from_row(const struct rows *r, struct cloud_upload *ret)
 {
     *ret = (struct cloud_upload){
         .id = row_id(r, 0),
@@ -29,7 +29,7 @@ enum err cloud_upload_find(struct tx *tx, struct str key, bool *ret_found, struc
     enum err e = tx_one(tx, UPLOAD_COLUMNS "key = $1", BIND(v_text(key)), &row, ret_found);
 
     if (!e && *ret_found)
-        upload_from_row(&row, ret);
+        cloud_upload_from_row(&row, ret);
     return e;
 }
 
@@ -40,7 +40,7 @@ enum err cloud_upload_find_by_id(struct tx *tx, snowflake id, bool *ret_found,
     enum err e = tx_one(tx, UPLOAD_COLUMNS "id = $1", BIND(v_id(id)), &row, ret_found);
 
     if (!e && *ret_found)
-        upload_from_row(&row, ret);
+        cloud_upload_from_row(&row, ret);
     return e;
 }
 

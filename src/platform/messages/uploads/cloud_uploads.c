@@ -94,7 +94,7 @@ static enum err create_attachments(struct call *call)
 
 /* --- PUT /uploads: uploading the bytes ----------------------------------------------- */
 
-static struct str token_of_query(const struct call *call)
+static struct str parse_upload_token_of_query(const struct call *call)
 {
     struct str query = call->exchange->request->query, token = { 0 };
 
@@ -110,7 +110,7 @@ static struct str token_of_query(const struct call *call)
 /* Reads the upload that the path names. The secret token in the URL is the only credential. */
 static enum err read_upload_of_path(struct call *call, struct cloud_upload *ret)
 {
-    struct str token = token_of_query(call);
+    struct str token = parse_upload_token_of_query(call);
     bool found = false;
     enum err e = cloud_upload_find(call->tx, call_path_text(call, "upload.key"), &found, ret);
 
@@ -196,8 +196,8 @@ static struct str key_of_uploaded_filename(struct str uploaded_filename)
     return str_cut(&uploaded_filename, '/');
 }
 
-static enum err consume_upload(struct call *call, const struct attachment_in_body *in,
-                               snowflake owner_id, struct attachment *ret)
+static enum err convert_upload_to_attachment(struct call *call, const struct attachment_in_body *in,
+                                             snowflake owner_id, struct attachment *ret)
 {
     struct cloud_upload u;
     bool found = false;
@@ -239,8 +239,8 @@ enum err uploads_consume_named_in_body(struct call *call, snowflake owner_id, st
     ret->cap = 0;
     for (size_t i = 0; !e && i < drafts->count; i++)
         if (in[i].uploaded_filename.given == GIVEN)
-            e = consume_upload(call, &in[i], owner_id,
-                               list_append(call->arena, ret, sizeof(struct attachment)));
+            e = convert_upload_to_attachment(
+                call, &in[i], owner_id, list_append(call->arena, ret, sizeof(struct attachment)));
     return !e && ret->count > MESSAGE_MAX_FILES
                ? message_refuse_field(call, "attachments", "BASE_TYPE_MAX_LENGTH",
                                       "Must be 10 or fewer in length.")

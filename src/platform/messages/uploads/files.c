@@ -41,7 +41,7 @@ size_t count_uploaded_files(const struct call *call)
 }
 
 /* Returns n for a part with the name "files[n]", or nth for other names. */
-static uint64_t upload_index(const struct multipart_part *p, size_t nth)
+static uint64_t upload_index_of_part(const struct multipart_part *p, size_t nth)
 {
     struct str name = str_of(p->name);
     uint64_t n;
@@ -70,7 +70,7 @@ const struct multipart_part *uploaded_part_find(const struct call *call, uint64_
 
     for (size_t i = 0; parts && i < multipart_part_count(parts); i++)
         if (is_uploaded_file(multipart_part_at(parts, i)) &&
-            upload_index(multipart_part_at(parts, i), nth++) == number)
+            upload_index_of_part(multipart_part_at(parts, i), nth++) == number)
             return multipart_part_at(parts, i);
     return NULL;
 }
@@ -162,7 +162,7 @@ enum err uploaded_files_store(struct call *call, const struct list *drafts, stru
         if (!is_uploaded_file(p))
             continue;
         e = uploaded_part_store(call, snowflake_new(), p,
-                                find_attachment_draft(drafts, upload_index(p, nth++)),
+                                find_attachment_draft(drafts, upload_index_of_part(p, nth++)),
                                 list_append(call->arena, ret, sizeof(struct attachment)));
     }
     return e;
@@ -172,7 +172,7 @@ enum err uploaded_files_store(struct call *call, const struct list *drafts, stru
 
 /* Returns false if Sec-Fetch-Dest shows that a page uses the file, for example, as a script: pages
  * of this server trust its scripts and styles, so an attachment must not be one. */
-static bool fetch_destination_is_allowed(const struct call *call)
+static bool sec_fetch_dest_header_is_allowed(const struct call *call)
 {
     static const char *const fine[] = { "empty", "document", "image", "audio", "video" };
     struct str wanted = http_find_header(call->exchange->request, STR("Sec-Fetch-Dest"));
@@ -195,7 +195,7 @@ static enum err get_attachment(struct call *call)
     int fd;
 
     if (!attachment_signature_is_valid(call, channel_id, id, filename) ||
-        !fetch_destination_is_allowed(call))
+        !sec_fetch_dest_header_is_allowed(call))
         return ERR_NOT_FOUND;
     enum err e = attachment_find(call->tx, channel_id, id, &a);
     if (!e && !str_eq(a.filename, filename))

@@ -96,7 +96,7 @@ static struct str query_without_signature(struct arena *arena, struct str query)
 }
 
 /* Signs the URL of an attachment; returns it unchanged if the caller cannot view the channel. */
-static enum err refresh_url(struct call *call, struct str url, struct str *ret)
+static enum err refresh_attachment_url(struct call *call, struct str url, struct str *ret)
 {
     struct attachment_url_parts parts;
     struct attachment a;
@@ -128,7 +128,7 @@ static enum err refresh_urls(struct call *call)
             list_append(call->arena, &out.refreshed_urls, sizeof(struct refreshed_url));
 
         pair->original = urls[i];
-        e = refresh_url(call, urls[i], &pair->refreshed);
+        e = refresh_attachment_url(call, urls[i], &pair->refreshed);
     }
     return e ? e : call_reply_object(call, &out);
 }
