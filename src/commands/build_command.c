@@ -156,9 +156,9 @@ static void normalize_choices(struct arena *arena, struct command_option *o)
     }
 }
 
-static void clear_list_unless_kept(bool keep, struct opt_list *list)
+static void clear_list_unless_allowed(bool allowed, struct opt_list *list)
 {
-    if (!keep || !list->value.count)
+    if (!allowed || !list->value.count)
         *list = (struct opt_list){ .given = ABSENT };
 }
 
@@ -170,10 +170,10 @@ static void normalize_option(struct arena *arena, struct command_option *o)
 
     normalize_localizations(&o->name_localizations);
     normalize_localizations(&o->description_localizations);
-    clear_list_unless_kept(true, &o->choices);
-    clear_list_unless_kept(parent, &o->options);
-    clear_list_unless_kept(o->type == OPTION_CHANNEL, &o->channel_types);
-    clear_list_unless_kept(o->type == OPTION_ATTACHMENT, &o->file_types);
+    clear_list_unless_allowed(true, &o->choices);
+    clear_list_unless_allowed(parent, &o->options);
+    clear_list_unless_allowed(o->type == OPTION_CHANNEL, &o->channel_types);
+    clear_list_unless_allowed(o->type == OPTION_ATTACHMENT, &o->file_types);
     if (parent)
         o->required.given = ABSENT;
     if (!o->autocomplete.value)
@@ -211,7 +211,7 @@ void normalize_command(struct arena *arena, struct command *k)
         k->description = STR("");
     normalize_localizations(&k->name_localizations);
     normalize_localizations(&k->description_localizations);
-    clear_list_unless_kept(k->type == COMMAND_CHAT_INPUT, &k->options);
+    clear_list_unless_allowed(k->type == COMMAND_CHAT_INPUT, &k->options);
     normalize_options(arena, &k->options.value);
     if (k->type != COMMAND_ENTRY_POINT)
         k->handler.given = ABSENT;

@@ -8,7 +8,7 @@
 
 static enum err reply_to_known_body(struct call *call);
 
-static enum err look_up_known_body(struct call *call, snowflake guild_id)
+static enum err find_known_body(struct call *call, snowflake guild_id)
 {
     struct cached_overwrite_body known;
 
@@ -24,12 +24,12 @@ static enum err look_up_known_body(struct call *call, snowflake guild_id)
 
 enum err match_cached_overwrite_body(struct call *call)
 {
-    return look_up_known_body(call, 0);
+    return find_known_body(call, 0);
 }
 
 enum err match_cached_guild_overwrite_body(struct call *call)
 {
-    return look_up_known_body(call, call_path_id(call, "app_guild.id"));
+    return find_known_body(call, call_path_id(call, "app_guild.id"));
 }
 
 static const struct cached_overwrite_body *known_body_of_call(const struct call *call)
