@@ -1,5 +1,5 @@
 /* known_body_reply.c - stage of a bulk overwrite that replies to a repeated body from the cache,
- * without decoding it. known_overwrite_bodies.h describes when that is valid. */
+ * without decoding it. overwrite_body_cache.h describes when that is valid. */
 #include "commands/overwrite_body_cache.h"
 
 #include "model/fields/ids.h"

@@ -13,7 +13,7 @@ struct call_chain {
     struct loop *loop;
     void *state; /* the caller's struct */
 
-    /* private to step_chain.c */
+    /* private to call_chain.c */
     struct loop_message post;
     void (*step)(struct call_chain *c);
     const char *type;

@@ -17,14 +17,14 @@ struct session_opcode {
     struct str session_id;
     struct str address; /* IP address of the session's client */
     enum client_kind client;
-    const void *d; /* decoded payload, of the type voice_opcode.type */
+    const void *d; /* decoded payload, of the type voice_opcode_handler.type */
 
     /* For joins: the channel and its rate limit. quiet is set if VOICE_SERVER_UPDATE has to wait
      * for the rate limit. */
     snowflake rate_limit_id; /* id of the rate limit: 0 for a user, the guild for a bot */
     snowflake target;        /* channel to join; 0 leaves voice */
     bool quiet;
-    /* Set by voice_opcode.run: VOICE_SERVER_UPDATE was sent, or must be sent later. */
+    /* Set by voice_opcode_handler.run: VOICE_SERVER_UPDATE was sent, or must be sent later. */
     bool server_update_sent, server_update_delayed;
 
     /* private to session_opcodes.c */

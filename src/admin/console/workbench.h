@@ -34,7 +34,7 @@ void workbench_start(struct workbench *w, struct api *api, struct loops *loops);
 void workbench_stop(struct workbench *w);
 void workbench_free(struct workbench *w);
 
-/* Accepts WebSockets on /console/traffic/live; for http_server_app.upgrade. */
+/* Accepts WebSockets on /console/traffic/live; for http_server_callbacks.upgrade. */
 bool workbench_accept_websocket(struct workbench *w, const struct http_request *r,
                                 struct websocket_handler *ret);
 

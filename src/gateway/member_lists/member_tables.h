@@ -31,7 +31,7 @@ struct list_subscription {
     uint32_t count;
     struct list_window *window;
     uint64_t round; /* round of the member table in which the subscription was last handled */
-    uint64_t moves; /* value of list_moves.moves when the subscription's list was last checked */
+    uint64_t moves; /* list_subscription_moves.moves when the list was last checked */
     bool fresh;     /* the client needs all rows */
 };
 

@@ -2,7 +2,7 @@
  *
  * The folder owns the rules and their compiled form, and executes the actions of broken rules.
  * Other folders pass texts to it through hooks (hooks.h: struct automod_text, struct
- * checked_nickname), which are called only in guilds with enabled rules. The thread pool compiles
+ * nickname_check), which are called only in guilds with enabled rules. The thread pool compiles
  * all rules of a guild into one set (rule_sets.c), which is cached with the version number in the
  * guild's row. The folder may use threads/ and the folders below it. Start with routes.c (rules)
  * and check_texts.c (check of a text). */

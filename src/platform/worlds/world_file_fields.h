@@ -56,7 +56,7 @@ struct world_file_fields {
         .name = STR_INIT(name_) \
     }
 
-/* --- world_parts.c -------------------------------------------------------------------- */
+/* --- world_file_fields.c -------------------------------------------------------------- */
 
 struct world_file_format;
 const struct world_file_format *world_file_format_of_domains(const struct domain *const *domains);

@@ -1,6 +1,6 @@
 /* worlds.h - import and export of world files: JSON that a person can write, with accounts, guilds,
  * apps, friendships and messages, which refer to each other by name or id (docs/world-files.md).
- * Owns no table; may use store/, model/ and api/. Start with world_parts.h. */
+ * Owns no table; may use store/, model/ and api/. Start with world_file_fields.h. */
 #ifndef PLATFORM_WORLDS_WORLDS_H
 #define PLATFORM_WORLDS_WORLDS_H
 

@@ -1,11 +1,16 @@
-/* prefetch.c - learns which queries a read sends after its first ones, by name of the read.
- * Most later queries have the same ids as the first: a route that lists the emoji of a guild reads
- * the guild, then the emoji by the same id. A loop learns which query came later and from which
- * earlier parameter each id came, and the next time sends it with the first query, in one round
- * trip. A query whose rows were often unused is not sent any more. A wrong prefetch is harmless: a
- * read gets the rows of exactly the query that it sends. Queries that cannot be learned are
- * declared by tx_prefetch: those of work items on workers, and those with values that no earlier
- * query has, such as ?before= of a page. */
+/* prefetch.c - learns which queries a work item sends after its first one, and sends them together
+ * with the first one the next time, in one round trip.
+ *
+ * Queries are learned per name of the work item, its first query, and which ids its request has.
+ * A parameter of a learned query is a constant or one of the ids that the work item has so far
+ * (struct work_item.ids): ids of the request, then those of its first query, then related ids. A
+ * related id depends on the first of them, such as the guild of a channel; a table has the last one
+ * that was seen. If the prediction is missing or wrong, the queries that need the id are sent as
+ * soon as a query shows it.
+ *
+ * A query whose rows were often unused is not sent any more. A wrong prefetch is harmless: a work
+ * item gets the rows of exactly the query that it sends, and a write discards all rows that were
+ * prefetched for it. Loops and workers share what they learn. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -44,7 +49,7 @@ struct learned_queries {
     struct learned_query queries[MAX_LEARNED_QUERIES];
 };
 
-/* A torn entry only causes a needless query. */
+/* An entry with the key of one id and the value of another only causes a needless query. */
 struct related_id {
     _Atomic uint64_t key, id;
 };
