@@ -9,6 +9,12 @@ import { deviceProblem, noRoute, noVoice, refusal } from "./voice-words.js";
 
 const LONGEST_PAUSE_MS = 8000;
 
+/** Returns the constraints for the picture of the camera. */
+function cameraWishes() {
+  const size = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
+  return { ...size, deviceId: preferences.camera ? { ideal: preferences.camera } : undefined };
+}
+
 export class VoiceCall {
   /** @param {any} app @param {import("./voice.js").Voice} voice */
   constructor(app, voice) {
@@ -182,36 +188,42 @@ export class VoiceCall {
 
   /** Switches the camera on or off. @returns {Promise<string>} "" or why it does not work */
   async setCamera(on) {
+    const turn = this.stopCamera();
+    let problem = "",
+      stream = null;
+    try {
+      if (on) stream = await navigator.mediaDevices.getUserMedia({ video: cameraWishes() });
+    } catch (e) {
+      problem = deviceProblem(e, "camera");
+    }
+    if (turn !== this.cameraTurn) {
+      stream?.getTracks().forEach((track) => track.stop()); // the call ended, or another click came later
+      return "";
+    }
+    this.camera = stream;
+    const track = stream?.getVideoTracks()[0];
+    if (track) track.onended = () => this.setCamera(false);
+    await this.connection?.put("video", track || null);
+    this.show(this.store.me.id, "video", this.camera);
+    this.voice.change({ self_video: !!stream });
+    return problem;
+  }
+
+  /** Stops the camera; an opening camera will be stopped when it is open. Returns the number of this change. */
+  stopCamera() {
     this.camera?.getTracks().forEach((track) => track.stop());
     this.camera = null;
-    try {
-      const { camera } = preferences,
-        size = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
-      if (on)
-        this.camera = await navigator.mediaDevices.getUserMedia({
-          video: { ...size, deviceId: camera ? { ideal: camera } : undefined },
-        });
-    } catch (e) {
-      on = false;
-      return deviceProblem(e, "camera");
-    } finally {
-      const track = this.camera?.getVideoTracks()[0];
-      if (track) track.onended = () => this.setCamera(false);
-      await this.connection?.put("video", track || null);
-      this.show(this.store.me.id, "video", this.camera);
-      this.voice.change({ self_video: on });
-    }
-    return "";
+    return (this.cameraTurn = (this.cameraTurn || 0) + 1);
   }
 
   end() {
+    this.stopCamera();
     clearTimeout(this.retry);
     this.streams.end();
     this.connection?.end();
-    this.camera?.getTracks().forEach((track) => track.stop());
     this.input?.end();
     this.output?.end();
-    this.connection = this.camera = this.input = this.output = null;
+    this.connection = this.input = this.output = null;
     this.videos.clear();
     this.speaks = false;
     this.reset();

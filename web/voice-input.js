@@ -54,7 +54,11 @@ export class VoiceInput {
         },
       });
       gate ??= audioContext().audioWorklet.addModule(new URL("./voice-gate.js", import.meta.url).href);
-      await gate;
+      await gate.catch((e) => {
+        gate = undefined; // the next start tries again
+        stream.getTracks().forEach((track) => track.stop());
+        throw e;
+      });
       if (turn !== this.turn) return stream.getTracks().forEach((track) => track.stop());
       this.problem = "";
       this.stream = stream;

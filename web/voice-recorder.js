@@ -63,6 +63,7 @@ export async function recordVoice(app, channel, box) {
     bar.value = level;
     time.textContent = minutes(performance.now() - began);
     if (performance.now() - began > MOST_MS) stop();
+    if (!box.isConnected) stop(); // the channel was left: the recording is discarded
   }, SAMPLE_MS);
   const length = { ms: 0 };
   const stop = () => {

@@ -29,14 +29,20 @@ export class VoiceStreams {
   /** Shares a screen, with its sound if the browser offers it. @returns {Promise<string>} "" or why it does not work */
   async share() {
     const channel = this.store.channels.get(this.call.voice.own()?.channel_id);
+    let screen;
     try {
-      this.screen = await navigator.mediaDevices.getDisplayMedia({
+      screen = await navigator.mediaDevices.getDisplayMedia({
         video: { frameRate: { ideal: 30 } },
         audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false },
       });
     } catch (e) {
       return deviceProblem(e, "screen");
     }
+    if (this.screen || !channel || this.call.voice.own()?.channel_id !== channel.id) {
+      screen.getTracks().forEach((track) => track.stop()); // the person left the channel meanwhile
+      return "";
+    }
+    this.screen = screen;
     this.screen.getVideoTracks()[0].onended = () => this.stop(this.store.me.id); // the browser's own button
     this.open.set(this.keyOf(this.store.me.id), { user: this.store.me.id });
     this.send(18, {

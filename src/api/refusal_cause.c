@@ -7,6 +7,7 @@
 
 #include "api/hooks.h"
 #include "api/internal.h"
+#include "base/utf8.h"
 #include "model/permissions/permissions.h"
 
 enum { CAUSE_MAX_BYTES = 1024 };
@@ -27,7 +28,7 @@ void call_set_cause(const struct call *call, const char *format, ...)
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    run->cause = str_dup(call->arena, str_of(text));
+    run->cause = str_dup(call->arena, utf8_without_cut_character(str_of(text)));
 }
 
 void call_record_application(struct call *call, snowflake application_id)

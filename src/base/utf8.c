@@ -127,3 +127,17 @@ struct str utf8_trim(struct str s)
     }
     return s;
 }
+
+struct str utf8_without_cut_character(struct str s)
+{
+    size_t start = s.n;
+    uint32_t cp;
+
+    while (start > 0 && s.n - start < 3 && ((unsigned char)s.p[start - 1] & 0xc0) == 0x80)
+        start--;
+    if (start > 0 && (unsigned char)s.p[start - 1] >= 0xc0)
+        start--;
+    return start < s.n && !utf8_decode(str_slice(s.p + start, s.n - start), &cp)
+               ? str_slice(s.p, start)
+               : s;
+}

@@ -22,6 +22,10 @@ size_t utf8_decode(struct str s, uint32_t *ret);
 /* Writes 1-4 bytes for a code point, which must not be a surrogate. */
 size_t utf8_encode(uint32_t cp, char out[4]);
 
+/* Returns the text without an incomplete character at its end, for texts that were cut at a byte.
+ */
+struct str utf8_without_cut_character(struct str s);
+
 /* Removes Unicode white space at both ends. */
 struct str utf8_trim(struct str s);
 

@@ -149,8 +149,12 @@ static void datagrams_free(struct datagram_list *list)
         mem_free(d);
 }
 
+/* Leaves the inbox as it is while too many datagrams wait for committed changes; a full inbox drops
+ * new datagrams. */
 static void worker_take_inbox(struct relay_worker *w)
 {
+    if (w->received.count >= INBOX_MAX)
+        return;
     pthread_mutex_lock(&w->lock);
     datagrams_append(&w->received, &w->inbox);
     pthread_mutex_unlock(&w->lock);

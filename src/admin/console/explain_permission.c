@@ -35,17 +35,16 @@ static const struct schema permission_query_schema = { .name = "PermissionQuery"
 enum err console_find_user(struct call *call, const char *field, struct str name, struct user *ret)
 {
     struct rows row;
-    snowflake id = 0;
+    snowflake id;
     bool found;
-    enum err e = tx_one(call->tx, "select id from users where username = $1 order by id limit 1",
-                        BIND(v_text(name)), &row, &found);
+    enum err e = snowflake_parse(name, &id) ? user_find(call->tx, id, ret) : ERR_UNKNOWN_USER;
 
-    if (!e && found)
-        id = row_id(&row, 0);
-    else if (!e && !snowflake_parse(name, &id))
-        e = ERR_UNKNOWN_USER;
-    if (!e)
-        e = user_find(call->tx, id, ret);
+    if (e == ERR_UNKNOWN_USER) {
+        e = tx_one(call->tx, "select id from users where username = $1 order by id limit 1",
+                   BIND(v_text(name)), &row, &found);
+        if (!e)
+            e = found ? user_find(call->tx, row_id(&row, 0), ret) : ERR_UNKNOWN_USER;
+    }
     return e == ERR_UNKNOWN_USER ? call_add_field_error(call, field, FORM_CHOICES,
                                                         "there is no account with this id or name")
                                  : e;

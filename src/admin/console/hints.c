@@ -121,7 +121,7 @@ static struct str describe_sent_value(struct str body, struct str problem, struc
     if (!reader_enter_path(&r, problem_path(problem)))
         return STR("");
     if (json_peek_kind(&r) == JSON_STRING) {
-        if (!json_read_string(&r, &text))
+        if (!json_read_string(&r, &text) || str_is(text, "***"))
             return STR("");
         size_t length = utf8_length(text);
         struct str shown = form_quote_value(text);

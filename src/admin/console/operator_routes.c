@@ -4,6 +4,8 @@
  * latter. Commands that block or need a password are for the control socket only. */
 #include <limits.h>
 
+#include "base/log.h"
+
 #include "admin/console/internal.h"
 #include "admin/operator_commands/internal.h"
 #include "model/fields/types.h"
@@ -74,8 +76,10 @@ static enum err run_command(struct call *call, struct operator_command *o)
                                     "The command has too few or too many arguments");
     buf_init(&o->out, CALL_MAX_REPLY / 2);
     e = operator_command_run_in_transaction(call, o);
-    if (!e && o->row->writes)
+    if (!e && o->row->writes) {
+        log_info("operator: %s %s by the console", o->row->noun, o->row->verb);
         e = operator_log_command(call, o);
+    }
     if (e)
         return o->problem ? call_add_field_error(call, "arguments", FORM_CHOICES, o->problem) : e;
     call_reply_json_writer(call);

@@ -142,10 +142,11 @@ static void redact_json(struct str text, const char *location, struct buf *out)
     const char *p = text.p, *end = text.p + text.n, *plain = p;
     bool hides = false; /* whether the next value is secret */
     bool refusal = false, of_secret = false;
+    bool is_error = false; /* "code" after "message" is an error code, and not a two-factor code */
 
     while (p < end) {
         if (*p != '"') {
-            size_t other = hides && of_secret ? json_value_length(p, end) : 0;
+            size_t other = hides && (of_secret || !is_error) ? json_value_length(p, end) : 0;
 
             if (other) {
                 append_valid_utf8(out, str_slice(plain, (size_t)(p - plain)));
@@ -176,6 +177,7 @@ static void redact_json(struct str text, const char *location, struct buf *out)
         }
         hides = is_key && is_secret_key(inside, location);
         refusal = is_key && str_is(inside, "message");
+        is_error |= refusal;
         if (is_key && !is_error_tree_key(inside))
             of_secret = hides;
         p += n;

@@ -4,6 +4,8 @@
 #include "admin/operator_commands/internal.h"
 #include "platform/accounts/operator.h"
 
+/* Longest command: arguments of 2000 characters with up to 4 bytes. */
+enum { OPERATOR_LOG_BYTES = OPERATOR_ARGUMENTS_MAX * 4 * 2000 + 100 };
 enum { INVITE_USES_MAX = 100000, INVITE_DAYS_MAX = 3650 };
 
 static bool parse_optional_number_argument(const struct operator_command *o, int word, int64_t most,
@@ -101,7 +103,7 @@ enum err operator_log_command(struct call *call, const struct operator_command *
 {
     struct buf text;
 
-    buf_init(&text, 4096);
+    buf_init(&text, OPERATOR_LOG_BYTES);
     buf_printf(&text, "%s%s%s", o->row->noun, o->row->verb ? " " : "",
                o->row->verb ? o->row->verb : "");
     for (int i = 0; i < o->count; i++)

@@ -27,15 +27,17 @@ static struct str role_name(const struct explainer *x, snowflake id)
     return STR("(deleted role)");
 }
 
-/* Returns "@everyone, Crew and Helpers". */
+enum { NAMED_ROLES_MAX = 10, ROLE_NAMES_BYTES = 8 * 1024 };
+
+/* Returns "@everyone, Crew, Helpers", with at most 10 roles of 400 bytes. */
 static struct str member_role_names(const struct explainer *x)
 {
     struct buf out;
     const struct permission_input *in = &x->access->input;
 
-    buf_init(&out, 1024);
+    buf_init(&out, ROLE_NAMES_BYTES);
     buf_add_lit(&out, "@everyone");
-    for (size_t i = 0; i < in->role_count && i < 10; i++)
+    for (size_t i = 0; i < in->role_count && i < NAMED_ROLES_MAX; i++)
         buf_printf(&out, ", %.*s", STR_ARGS(role_name(x, in->roles[i])));
     return buf_move_to_arena(&out, x->arena);
 }

@@ -48,36 +48,45 @@ static int receive_datagrams(struct media_socket *m)
     return recvmmsg(m->fd, m->in, BATCH_IN, MSG_DONTWAIT, NULL);
 }
 
-/* Returns the worker of a datagram. Discovery and media of UDP clients have an SSRC, and STUN has a
- * user name, which name the worker; other datagrams are known by their address. */
-static unsigned worker_of_datagram(const struct media_socket *m, struct str datagram,
-                                   const union media_address *from)
+/* Returns the worker of a datagram, or -1 if the datagram cannot belong to a participant. Discovery
+ * and media of UDP clients have an SSRC, and STUN has a user name, which name the worker; other
+ * datagrams are known by their address. */
+static int worker_of_datagram(const struct media_socket *m, struct str datagram,
+                              const union media_address *from)
 {
     struct relay *r = m->relay;
     enum packet_kind kind = packet_classify(datagram);
+    bool browser = is_browser_datagram(datagram);
     struct stun_request request;
     int found = -1;
 
-    if (r->worker_count == 1)
-        return 0;
     if (stun_is_message(datagram))
         return stun_parse_request(datagram, &request) && request.server_fragment.n
-                   ? webrtc_worker_of_ufrag(r, request.server_fragment)
-                   : 0;
-    if (is_browser_datagram(datagram))
+                   ? (int)webrtc_worker_of_ufrag(r, request.server_fragment)
+                   : -1;
+    if (r->worker_count == 1)
+        return browser || kind != PACKET_IGNORED ? 0 : -1;
+    if (browser)
         found = address_route_find(r->routes, ADDRESS_BROWSER, media_address_key(from));
     else if (kind == PACKET_IS_PING)
         found = address_route_find(r->routes, ADDRESS_CLIENT, media_address_key(from));
     if (found >= 0 || kind == PACKET_IGNORED || kind == PACKET_IS_PING)
-        return found >= 0 ? (unsigned)found : 0;
-    return relay_worker_of_ssrc(r, packet_read_ssrc(kind, datagram));
+        return found;
+    return (int)relay_worker_of_ssrc(r, packet_read_ssrc(kind, datagram));
 }
 
 static void collect_datagram(struct media_socket *m, int i)
 {
     struct str bytes = str_slice((const char *)m->in_data[i], m->in[i].msg_len);
+    int worker = worker_of_datagram(m, bytes, &m->from[i]);
+
+    if (worker < 0) {
+        atomic_fetch_add(&m->relay->count.packets_in, 1);
+        atomic_fetch_add(&m->relay->count.dropped, 1);
+        return;
+    }
     struct media_datagram *d = mem_new(sizeof *d + bytes.n);
-    struct datagram_list *list = &m->lists[worker_of_datagram(m, bytes, &m->from[i])];
+    struct datagram_list *list = &m->lists[worker];
 
     d->from = m->from[i];
     d->n = bytes.n;

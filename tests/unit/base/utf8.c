@@ -124,6 +124,19 @@ static void utf8_trim_removes_unicode_white_space_at_both_ends(void **state)
     assert_str(utf8_trim(STR("\xc3\xa9 ")), "\xc3\xa9");
 }
 
+static void cut_character_at_the_end_is_removed(void **state)
+{
+    (void)state;
+    assert_str(utf8_without_cut_character(STR("a\xf0\x9f\x98\x80")), "a\xf0\x9f\x98\x80");
+    assert_str(utf8_without_cut_character(STR("a\xf0\x9f\x98")), "a");
+    assert_str(utf8_without_cut_character(STR("a\xf0\x9f")), "a");
+    assert_str(utf8_without_cut_character(STR("a\xf0")), "a");
+    assert_str(utf8_without_cut_character(STR("a\xc3\xa9")), "a\xc3\xa9");
+    assert_str(utf8_without_cut_character(STR("a\xc3")), "a");
+    assert_str(utf8_without_cut_character(STR("abc")), "abc");
+    assert_str(utf8_without_cut_character(STR("")), "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +146,7 @@ int main(void)
         cmocka_unit_test(utf8_length_counts_code_points),
         cmocka_unit_test(utf8_length_counts_non_continuation_bytes_at_every_offset),
         cmocka_unit_test(utf8_trim_removes_unicode_white_space_at_both_ends),
+        cmocka_unit_test(cut_character_at_the_end_is_removed),
     };
     return cmocka_run_group_tests_name("base/utf8", tests, NULL, NULL);
 }

@@ -58,6 +58,11 @@ static void authorization_codes_are_hidden_on_token_routes(void **state)
     assert_hidden_in_body("{\"backup_codes\":[{\"code\":\"abcdefgh\"}]}",
                           "/users/@me/mfa/totp/enable", "{\"backup_codes\":[{\"code\":\"***\"}]}");
     assert_hidden_in_body("{\"code\":\"123456\"}", "/users/@me/disable", "{\"code\":\"***\"}");
+    assert_hidden_in_body("{\"code\":654321,\"ticket\":\"x\"}", "/auth/mfa/totp",
+                          "{\"code\":\"***\",\"ticket\":\"***\"}");
+    assert_hidden_in_body("{\"message\":\"Invalid two-factor code\",\"code\":60008}",
+                          "/auth/mfa/totp",
+                          "{\"message\":\"Invalid two-factor code\",\"code\":60008}");
     assert_hidden_in_body("{\"upload_url\":\"http://h/uploads/k/f?token=x\"}", NULL,
                           "{\"upload_url\":\"***\"}");
     assert_hidden_in_body("{\"code\":\"abc\",\"location\":\"http://x?code=abc\"}",
