@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "base/pictures.h"
 
-/* Dates are compared as text: if "-MM-DD" of today is less, this year's birthday has not passed. */
+/* Compares the "-MM-DD" parts of the dates as text. If that of today is less, this year's birthday
+ * is still to come, and the age is one year less. */
 int64_t age_in_years_on(struct str birth, struct str today)
 {
     uint64_t born = 0, now = 0;

@@ -2,7 +2,8 @@
  * owner). */
 #include "platform/applications/internal.h"
 
-/* Resolves {application.id}. Does not check access: the function in the route's .admit does. */
+/* Resolves {application.id} of a path. Does not check the caller's access; the function in the
+ * field .admit of the route does. */
 enum err resolve_application(struct call *call)
 {
     struct application *a = call->target.application = arena_alloc(call->arena, sizeof *a);
