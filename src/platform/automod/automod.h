@@ -53,7 +53,8 @@ struct automod_rule {
     struct list actions; /* struct automod_action */
     bool enabled;
     struct list exempt_roles, exempt_channels; /* snowflakes */
-    int64_t pattern_cost; /* sum over the rule's patterns; not read from rows */
+    int64_t pattern_cost; /* sum of the costs of the rule's patterns; set by automod_rule_validate
+                             only */
 };
 
 /* Maximum sum of pattern_cost over the rules of a guild. At the maximum, matching 4,000 characters

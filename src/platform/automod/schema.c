@@ -320,7 +320,8 @@ void automod_rule_validate(struct form *form, const struct json_path *here, stru
     }
 }
 
-/* Clients require the metadata keys of a trigger type, so all of them must be present. */
+/* A list that belongs to the trigger type becomes present, possibly empty, because clients require
+ * it. Other lists become absent. */
 static void normalize_trigger_metadata_list(struct opt_list *list, bool fits)
 {
     list->given = fits ? GIVEN : ABSENT;

@@ -17,8 +17,8 @@
     "default_reaction, default_sort_order, default_forum_layout, default_tag_setting, "          \
     "applied_tags" counted
 
-/* The table channel_tails has newer values of last_message_id with concurrent writers
- * (messages/create.c). */
+/* If the store has concurrent writers, the newest last_message_id of a channel is in the table
+ * channel_tails, not in channels (messages/create.c). */
 #define LAST_MESSAGE                                                \
     "coalesce((select max(t.last_message_id) from channel_tails t " \
     "where t.channel_id = channels.id), last_message_id)"

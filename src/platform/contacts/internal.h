@@ -27,7 +27,8 @@ struct contacts_reply {
     struct opt_str bulk_add_token;
     struct list friend_suggestions; /* struct friend_suggestion */
 };
-/* An address book, which the API shows as a connection to a platform named "contacts". */
+/* An address book. The API shows it as a connection (linked account) to a platform named
+ * "contacts". */
 struct contact_connection {
     struct str id, type, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;

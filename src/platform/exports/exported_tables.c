@@ -25,8 +25,8 @@ const struct exported_table exported_table_list[] = {
       SQL_TEXT("select type, settings from settings_protos where user_id = $1 and type > $2 "
                "order by type limit $3"),
       NULL },
-    /* The cursor is a timestamp, so a page includes all sessions with the same timestamp as its
-     * last one. */
+    /* The page cursor is a timestamp. So that no session is lost between two pages, a page includes
+     * all sessions with the timestamp of its last one. */
     { "sessions", "@created_at\t#kind\t$client\t@last_used_at",
       SQL_TEXT("select created_at, kind, client, last_used_at from tokens where user_id = $1 and "
                "created_at > $2 and created_at <= (select max(created_at) from (select created_at "

@@ -35,7 +35,7 @@ struct audit_log {
     struct list audit_log_entries;    /* struct audit_entry */
     struct list users;                /* struct user: actors and targets */
     struct list application_commands; /* struct str: JSON of commands */
-    /* struct str: JSON of objects that other folders add through a hook. */
+    /* Lists of struct str: JSON of objects, which other folders of platform/ add through a hook. */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 
@@ -112,7 +112,8 @@ static enum err find_audit_entries(struct call *call, struct list *ret)
     return rows_end(&rows);
 }
 
-/* Adds an account to the list unless it is in it already. Ignores ids that are not accounts. */
+/* Adds the account with this id to the list, unless the list already contains it. Does nothing if
+ * no account has the id. */
 static enum err add_referenced_user_once(struct call *call, struct list *users, struct opt_id id)
 {
     const struct user *all = users->items;
@@ -139,7 +140,8 @@ static bool action_targets_account(int64_t action)
 
 static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
 
-/* Adds the JSON of a command to the list unless it is in it already. Ignores ids of no command. */
+/* Adds the JSON of the command with this id to the list, unless the list already contains it. Does
+ * nothing if no command has the id. */
 static enum err add_command_json_once(struct tx *tx, snowflake id, struct list *texts)
 {
     struct rows row;

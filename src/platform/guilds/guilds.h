@@ -120,8 +120,8 @@ enum audit_action {
 };
 
 struct audit_log_objects;
-/* Lists the target ids (snowflakes), without duplicates, of the log's entries with an action from
- * `first` to `last`. */
+/* Lists the target ids (snowflakes), without duplicates, of the audit log entries whose action is
+ * in the range from `first` to `last`. */
 struct list audit_log_list_targets(struct arena *arena, const struct audit_log_objects *log,
                                    enum audit_action first, enum audit_action last);
 /* Encodes an object as JSON and adds it to one of the lists of an audit log reply. */

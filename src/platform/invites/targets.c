@@ -1,4 +1,5 @@
-/* targets.c - invites that only certain users can accept; their ids are uploaded as a CSV file. */
+/* targets.c - invites that only certain users can accept; the user ids are uploaded as a CSV
+ * file. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,7 +12,8 @@
 enum { MAX_TARGETS = 1000, JOB_DONE = 2 };
 
 struct targets_file_body {
-    struct opt_str unused; /* the schema needs a field; the file is a separate multipart part */
+    struct opt_str unused; /* placeholder, because a schema needs a field; the CSV file is a
+                              separate multipart part */
 };
 struct invite_targets_job {
     int64_t status, total_users, processed_users;
