@@ -89,8 +89,8 @@ enum err reply_with_default_picture(struct call *call, snowflake owner);
 enum err password_hash_with_cost(unsigned long long ops, size_t memory, struct arena *a,
                                  struct str password, struct str *ret);
 
-/* Account that tools and tests insert into the database without the registration route. An empty
- * password_hash means no password. */
+/* Account that tools and tests create without a request. An empty password_hash means no
+ * password. */
 struct new_account_data {
     struct str username, global_name, password_hash;
     bool bot;

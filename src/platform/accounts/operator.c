@@ -49,8 +49,7 @@ enum err operator_issue_token(struct store *store, struct auth *auth, struct str
 
 static const char REVOKE[] = "delete from tokens where user_id = $1";
 
-/* The listeners of hook_account_revoked also delete OAuth2 codes that apps have not exchanged for
- * tokens yet. */
+/* hook_account_revoked also deletes OAuth2 codes that apps have not exchanged for tokens yet. */
 enum err account_revoke_tokens(struct call *call, snowflake id)
 {
     call_revoke_account_tokens(call, id);

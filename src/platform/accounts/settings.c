@@ -65,8 +65,7 @@ static void apply_default_settings(struct user_settings *s)
             copy_setting(s, &user_settings_defaults, f);
 }
 
-/* If the friend source `all` is true, sets mutual_friends and mutual_guilds, too. Absent sources
- * become false. */
+/* If `all` is true, sets mutual_friends and mutual_guilds, too. Absent sources become false. */
 static void fill_implied_friend_sources(struct arena *arena, struct user_settings *s)
 {
     const struct friend_sources *in = s->friend_source_flags.value;
@@ -205,8 +204,7 @@ enum err game_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-/* Maximum bytes of the JSON of all guild folders: three times the size of 200 guilds in named
- * folders. */
+/* Maximum bytes of JSON of all guild folders. 200 guilds in named folders need a third of it. */
 enum { MAX_FOLDERS_BYTES = 32 * 1024 };
 
 /* Limits the size of the guild folders, because they are stored as sent and are part of every

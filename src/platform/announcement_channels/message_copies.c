@@ -211,9 +211,8 @@ enum err crosspost_schedule_update(struct call *call, const struct message *m)
     return schedule_message_copies_job(call, &announcement_update_job, m->id, m->channel_id, 0);
 }
 
-/* Cancels the update job that was scheduled when the message got the flag CROSSPOSTED. While the
- * publish job creates the copies, the update job would emit updates of copies that have not
- * changed. */
+/* Cancels the update job, which was scheduled when the message got the flag CROSSPOSTED. That job
+ * would emit updates of unchanged copies while the publish job creates them. */
 enum err crosspost_schedule_publish(struct call *call, const struct message *m)
 {
     enum err e = job_cancel(call, &announcement_update_job, m->id);

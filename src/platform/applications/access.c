@@ -2,8 +2,7 @@
  * owner). */
 #include "platform/applications/internal.h"
 
-/* Resolves {application.id} of a path. Does not check the caller's access; the function in the
- * field .admit of the route does. */
+/* Resolves {application.id} of a path. The field .admit of the route checks the caller's access. */
 enum err resolve_application(struct call *call)
 {
     struct application *a = call->target.application = arena_alloc(call->arena, sizeof *a);

@@ -72,8 +72,7 @@ WORLD_OBJECT(application, application_fields, validate_world_application);
 /* --- import from a world file -------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
-/* Bit 23 of the flags (has global commands) does not change; its value in the world file is
- * ignored. */
+/* Bit 23 of the flags (has global commands) does not change; the world file's value is ignored. */
 static const char UPDATE_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
     "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "

@@ -8,9 +8,8 @@
 
 struct rule_audit {
     struct call *call;
-    const struct automod_rule *before,
-        *now;            /* before is NULL for a new rule, now for a deleted rule */
-    struct list changes; /* struct audit_change */
+    const struct automod_rule *before, *now; /* before is NULL if created, now is NULL if deleted */
+    struct list changes;                     /* struct audit_change */
 };
 
 static void audit_rule_field(struct rule_audit *n, const char *key, const struct type *type,

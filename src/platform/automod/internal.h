@@ -107,8 +107,7 @@ struct automod_offence {
 };
 
 bool automod_rules_have_action(const struct list *rules, enum automod_action_type type);
-/* Executes the actions of all broken rules, in this order: alerts, time-outs, quarantines,
- * blocks. */
+/* Executes the actions in this order: alerts, time-outs, quarantines, blocks. */
 enum err automod_execute_actions(struct call *call, const struct automod_offence *o,
                                  const struct list *hits, const struct list *rules);
 /* Replies with status 400 and this error code; the transaction still commits. */

@@ -40,8 +40,8 @@ static void count_reachable_states(struct cost_count *c, uint32_t state)
     }
 }
 
-/* True if a case-insensitive class accepts one of the four non-ASCII characters whose other case is
- * the ASCII letter i, k or s. */
+/* True if the class accepts a non-ASCII character whose other case is the ASCII letter i, k or
+ * s. */
 static bool class_accepts_non_ascii_case(const struct char_class *c)
 {
     return c->ignore_case && (char_class_accepts(c, 0x130) || char_class_accepts(c, 0x131) ||

@@ -16,8 +16,7 @@ struct pattern_parser {
 
 /* Records an error, unless an earlier one is already recorded. */
 void pattern_parse_fail(struct pattern_parser *p, const char *problem);
-/* Tests whether the unparsed rest of the expression begins with this text. pattern_skip_text also
- * skips the text if so. */
+/* True if the unparsed text begins with this text. pattern_skip_text then also skips it. */
 bool pattern_next_text_is(const struct pattern_parser *p, const char *text);
 bool pattern_skip_text(struct pattern_parser *p, const char *text);
 /* Returns the next character; reports an error at the end of the text. */

@@ -320,8 +320,7 @@ void automod_rule_validate(struct form *form, const struct json_path *here, stru
     }
 }
 
-/* A list that belongs to the trigger type becomes present, possibly empty, because clients require
- * it. Other lists become absent. */
+/* Clients require every list of the trigger type, even if empty; other lists are removed. */
 static void normalize_trigger_metadata_list(struct opt_list *list, bool fits)
 {
     list->given = fits ? GIVEN : ABSENT;

@@ -21,11 +21,10 @@ enum dm_connection {
     CONNECTION_BOT, /* the other user is a bot, and there is no other connection */
 };
 
-/* Parameters: $1 user, $2 other user, $3 channel, $4 user whose reply counts, $5 current time. $6
- * is 0 to ignore common guilds. Guilds that have disabled direct messages until after $5 do not
- * count. The cross joins make SQLite start with the guilds of the user $1, because the other user
- * may be a bot in 100,000 guilds. Only replies among the newest 100 messages count, which limits
- * the cost. */
+/* Parameters: $1 user, $2 other user, $3 channel, $4 user whose reply counts, $5 current time (a
+ * guild can disable direct messages until a time); $6 is 0 to ignore common guilds. The cross joins
+ * make SQLite start with the guilds of user $1, because $2 may be a bot in 100,000 guilds. Only
+ * replies among the newest 100 messages count, which limits the cost. */
 static const char FIND_CONNECTION[] =
     "select case "
     "when exists (select 1 from relationships where user_id = $1 and target_id = $2 and type = 2) "
@@ -150,8 +149,8 @@ enum err require_private_channel(struct call *call)
     return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Returns ERR_NO_GAME_FRIEND_DMS unless the receiver accepts direct messages of game friends
- * everywhere, not only in games. */
+/* Returns ERR_NO_GAME_FRIEND_DMS unless the receiver accepts messages of game friends
+ * everywhere. */
 static enum err check_game_friend_accepts_dms(struct tx *tx, snowflake to)
 {
     int64_t access;

@@ -25,8 +25,8 @@ enum {
 
 enum err channel_find_without_overwrites(struct tx *tx, snowflake id, struct channel *ret);
 enum err channel_read_overwrites(struct tx *tx, struct channel *c);
-/* Lists up to 500 channels of a category, without overwrites, or threads of a channel, archived
- * threads last. */
+/* Lists up to 500 channels of a category (without overwrites), or threads of a channel, open
+ * first. */
 enum err channel_list_children(struct tx *tx, snowflake parent_id, struct list *ret);
 /* Lists at most `limit` private channels of the user's channel list whose id is greater than
  * `after`, with their recipients. */

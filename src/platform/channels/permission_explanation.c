@@ -94,8 +94,7 @@ static struct str timeout_words(const struct explainer *x)
     return str_printf(x->arena, "%.*s is timed out until %.19s UTC", STR_ARGS(x->user), until);
 }
 
-/* Returns a sentence that says how the step changes the permission, or "" if the step does not
- * affect the permission. */
+/* Returns how the step changes the permission, as a sentence; "" if it does not change it. */
 static struct str step_words(const struct explainer *x, const struct permission_step *step,
                              uint64_t bit, const char *name)
 {
@@ -210,8 +209,7 @@ static const struct permission_step *deciding_step(const struct permission_trace
             continue;
         bool takes = s->deny & bit || (s->kind == STEP_THREAD && bit & PERMISSION(SEND_MESSAGES));
 
-        /* If one role denies and another role allows the permission, the permission is in
-         * `after`. */
+        /* If another role allows the permission, `after` contains it despite this deny. */
         if (takes && !(s->after & bit))
             found = s;
         else if (s->after & bit)
@@ -225,8 +223,7 @@ static const char *name_of_permission(uint64_t bit)
     return permission_name((unsigned)__builtin_ctzll(bit));
 }
 
-/* Returns a sentence with cause and fix, such as "the overwrite of Muted in #general denies X;
- * remove …". */
+/* Returns cause and fix, such as "the overwrite of Muted in #general denies X; remove …". */
 static struct str deciding_words(const struct explainer *x, uint64_t bit)
 {
     const struct permission_step *s = deciding_step(x->trace, bit);
@@ -366,8 +363,7 @@ static enum err explain_missing_access(struct call *call)
     return t->channel ? explain_missing(call, t->channel, PERMISSION(VIEW_CHANNEL), false) : OK;
 }
 
-/* Explains the refusal of a restricted member, whose calls are refused before permissions are
- * checked. */
+/* Explains why a restricted member is refused, which happens before permissions are checked. */
 static enum err explain_restriction(struct call *call)
 {
     const struct member_access *s = call->target.member_access;

@@ -34,11 +34,9 @@ static void emit_contacts_connection_update(struct call *call)
 
 /* --- suggestions of the caller to other users ---------------------------------------- */
 
-/* *ret is true if the caller's address book still allows that the caller is suggested to the owner
- * of this phone number. A suggestion from the caller's own address book is allowed if the caller
- * allows suggestions to everybody or the address book contains the number. reverse means that the
- * suggestion was made because the other user has the caller's number: then both conditions and
- * friend_sync are required. */
+/* *ret is true if the caller may still be suggested to the owner of this phone number: the caller's
+ * address book allows everybody, or it contains the number. If reverse is true (the other user has
+ * the caller's number), both conditions and friend_sync are required. */
 static enum err suggestion_is_still_allowed(struct call *call, const struct address_book *mine,
                                             bool reverse, struct opt_str phone, bool *ret)
 {
@@ -52,8 +50,7 @@ static enum err suggestion_is_still_allowed(struct call *call, const struct addr
         phone_number_digest(api_options(call->api)->auth, call->arena, phone.value), ret);
 }
 
-/* Deletes the friend suggestions that show the caller to other users, if the settings of the
- * caller's address book no longer allow them. */
+/* Deletes suggestions of the caller to other users that the address book no longer allows. */
 static enum err withdraw_suggestions_of_source(struct call *call, const struct address_book *mine,
                                                struct str source)
 {

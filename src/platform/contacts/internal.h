@@ -27,8 +27,7 @@ struct contacts_reply {
     struct opt_str bulk_add_token;
     struct list friend_suggestions; /* struct friend_suggestion */
 };
-/* An address book. The API shows it as a connection (linked account) to a platform named
- * "contacts". */
+/* Address book, which the API shows as a linked account of a platform named "contacts". */
 struct contact_connection {
     struct str id, type, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;

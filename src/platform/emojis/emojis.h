@@ -58,8 +58,7 @@ struct emoji_patch {
     struct opt_str name;
     struct opt_list roles;
 };
-/* Id and picture hash of a new emoji. The picture is stored before the handler creates the
- * emoji. */
+/* Id and picture hash of a new emoji. The picture is stored before the handler runs. */
 struct emoji_upload {
     snowflake id;
     struct opt_str image;

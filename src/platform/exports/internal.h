@@ -13,9 +13,8 @@ struct exported_table {
     /* Column names, separated by tabs, each with a prefix for its type: & id, $ text, # number, ?
      * bool, @ time. The first column is the page cursor. */
     const char *columns;
-    struct sql sql; /* parameters: $1 account, $2 cursor, $3 limit */
-    const char
-        *blob_of; /* area of the blobs ("avatars" …) if each row has a stored file, else NULL */
+    struct sql sql;      /* parameters: $1 account, $2 cursor, $3 limit */
+    const char *blob_of; /* area of the stored files ("avatars" …); NULL if rows have no file */
 };
 extern const struct exported_table exported_table_list[];
 int exported_table_count(void);

@@ -124,8 +124,7 @@ static enum err get_export(struct call *call)
     return reply_with_export(call, &row);
 }
 
-/* Enforces the storage quota. An operator, who does not use this route, may start an export that
- * exceeds the quota. */
+/* Enforces the storage quota, which does not apply to exports that an operator starts. */
 static enum err create_export(struct call *call)
 {
     int64_t quota = api_options(call->api)->quota, bytes;

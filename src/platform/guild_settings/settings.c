@@ -163,9 +163,8 @@ static bool override_differs_from_default(const struct channel_override *o)
            o->mute_config.given == GIVEN || o->flags.value;
 }
 
-/* If a guild has too many overrides, removes those that equal the defaults and those of deleted
- * channels. Such overrides accumulate, because users may set overrides for any number of threads
- * and direct channels. */
+/* If a guild has too many overrides, removes those that equal the defaults or belong to deleted
+ * channels. A user can have overrides for any number of threads and direct channels. */
 static enum err drop_default_and_stale_overrides(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;

@@ -112,8 +112,7 @@ static enum err find_audit_entries(struct call *call, struct list *ret)
     return rows_end(&rows);
 }
 
-/* Adds the account with this id to the list, unless the list already contains it. Does nothing if
- * no account has the id. */
+/* Adds the account with this id to the list, if it exists and is not in the list yet. */
 static enum err add_referenced_user_once(struct call *call, struct list *users, struct opt_id id)
 {
     const struct user *all = users->items;
@@ -140,8 +139,7 @@ static bool action_targets_account(int64_t action)
 
 static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
 
-/* Adds the JSON of the command with this id to the list, unless the list already contains it. Does
- * nothing if no command has the id. */
+/* Adds the command with this id to the list of JSON texts, if it exists and is not there yet. */
 static enum err add_command_json_once(struct tx *tx, snowflake id, struct list *texts)
 {
     struct rows row;

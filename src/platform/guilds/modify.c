@@ -101,8 +101,7 @@ static enum err apply_guild_pictures(struct call *call, struct guild *g)
 static const char TYPE_OF_CHANNEL[] =
     "select type from channels where id = $1 and guild_id = $2 and type >= 0";
 
-/* *ret is true if the channel belongs to the guild and is a voice channel (voice is true) or a text
- * or announcement channel (voice is false). */
+/* *ret is true if the guild has a voice channel (a text channel if !voice) with this id. */
 static enum err check_channel_of_guild(struct tx *tx, const struct guild *g, snowflake id,
                                        bool voice, bool *ret)
 {

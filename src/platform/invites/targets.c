@@ -1,5 +1,4 @@
-/* targets.c - invites that only certain users can accept; the user ids are uploaded as a CSV
- * file. */
+/* targets.c - invites for certain users only, whose ids are uploaded as a CSV file. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -12,8 +11,7 @@
 enum { MAX_TARGETS = 1000, JOB_DONE = 2 };
 
 struct targets_file_body {
-    struct opt_str unused; /* placeholder, because a schema needs a field; the CSV file is a
-                              separate multipart part */
+    struct opt_str unused; /* a schema needs a field; the CSV file is a separate multipart part */
 };
 struct invite_targets_job {
     int64_t status, total_users, processed_users;

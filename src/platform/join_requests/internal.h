@@ -13,8 +13,7 @@
 
 struct member_form_patch {
     struct opt_bool enabled;
-    struct opt_str form_fields; /* JSON: a list of form fields, or a string that contains such a
-                                   list as JSON */
+    struct opt_str form_fields; /* JSON: a list of form fields, or a string with such a list */
     struct opt_str description;
 };
 struct member_form_query {

@@ -166,8 +166,7 @@ static struct str derive_password_fingerprint(const struct call *call, const str
     return str_base64url_encode(call->arena, mark, sizeof mark);
 }
 
-/* Returns the MAC of the text `said`, which consists of the ticket's other fields: account id,
- * expiry and password fingerprint. */
+/* Returns the MAC of `said`: the ticket's account id, expiry and password fingerprint. */
 static struct str derive_ticket_mac(const struct call *call, struct str said, snowflake id,
                                     enum mfa_ticket_purpose purpose)
 {
