@@ -20,7 +20,7 @@ struct endpoint_request {
     void *arg;
 };
 
-/* Copies and sends the request, and calls r->done later with the reply. Call it on the event loop
+/* Copies and sends the request, and calls r->done later with the result. Call it on the event loop
  * of the call. */
 void endpoint_send_request(const struct call *call, const struct endpoint_request *r);
 

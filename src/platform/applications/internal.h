@@ -52,8 +52,8 @@ enum err applications_count_of_owner(struct tx *tx, snowflake owner_id, snowflak
                                      int64_t *ret);
 enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
-/* Marks an application as removed. application_find ignores removed applications,
- * application_find_removed all others; application_find_even_removed ignores none. */
+/* Marks an application as removed. application_find then ignores it; application_find_removed finds
+ * only removed applications, application_find_even_removed finds all. */
 enum err application_mark_removed(struct tx *tx, snowflake id);
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_find_even_removed(struct tx *tx, snowflake id, struct application *ret);

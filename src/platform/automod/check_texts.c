@@ -148,7 +148,7 @@ enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
     return e;
 }
 
-/* Hits and the rules that they break. The check, which runs before a message is written, passes
+/* Hits of a message and their rules. The check, which runs before the message is written, passes
  * them to the actions, which run afterwards. */
 struct matched_rules {
     struct list hits, rules;

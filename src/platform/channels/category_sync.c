@@ -9,7 +9,7 @@
 #include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
-/* Maximum number of overwrites that one step of the job compares, writes and emits. */
+/* A step of the job ends after it has compared, written and emitted this many overwrites. */
 enum { ROWS_A_STEP = 600 };
 
 struct category_sync {

@@ -169,7 +169,7 @@ enum err channel_overwrites_infer_types(struct call *call, const struct list *wa
     return OK;
 }
 
-/* Checks only the overwrites that are added or changed. */
+/* Checks only the overwrites that are added or changed; unchanged ones need no permission. */
 enum err check_overwrites_permission(struct call *call, const struct list *wanted,
                                      const struct list *before, uint64_t own)
 {
