@@ -27,7 +27,7 @@ static size_t optional_field_size(enum member_kind kind)
     }
 }
 
-/* Every optional member of the struct starts with its enum field_presence. */
+/* Each optional member begins with its enum field_presence, so both have the same address. */
 static enum field_presence *get_setting_presence(struct user_settings *s, const struct field *f)
 {
     return (enum field_presence *)((char *)s + f->offset);

@@ -20,8 +20,7 @@ static enum err store_application_pictures(struct call *call)
              : picture_store(call, "app-icons", change->id, &in->cover_image, &change->cover_image);
 }
 
-/* Enforces the maximum number of applications of a user or team. The error is a form error, because
- * Discord has no error code for this limit. */
+/* Adds a form error if the user or team already has the maximum number of applications. */
 enum err check_application_limit(struct call *call, snowflake owner_id, snowflake team_id)
 {
     int64_t count;

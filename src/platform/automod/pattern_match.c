@@ -20,7 +20,8 @@ static bool class_lists_character(const struct char_class *c, uint32_t character
     return false;
 }
 
-/* Evaluates a class without its cached set. A case-insensitive class also tests the other case. */
+/* Evaluates a class without the precomputed set of ASCII characters. A case-insensitive class also
+ * tests the other case. */
 static bool class_accepts_character_uncached(const struct char_class *c, uint32_t character)
 {
     bool named = class_lists_character(c, character);

@@ -65,8 +65,7 @@ struct permission_explanation {
  * is NULL. The computation is that of member_permissions_in_channel, with a trace. */
 enum err explain_permission(struct tx *tx, const struct member_access *s, const struct channel *c,
                             unsigned permission_bit, struct permission_explanation *ret);
-/* Listener of call_refused. Explains a refused call: the missing permission, its channel or guild,
- * and the role or overwrite that is the cause. */
+/* Listener of call_refused. Explains which permission is missing, in which channel, and why. */
 enum err explain_access_refusal(struct call *call, const struct refusal *refusal);
 
 /* Returns the error for a member who has none of the permissions `any` in the channel. */

@@ -40,8 +40,7 @@ static struct str member_role_names(const struct explainer *x)
     return buf_move_to_arena(&out, x->arena);
 }
 
-/* Adds one step per role of the member to the trace. The computation cannot do this, because it
- * gets only the union of the permissions of the roles. */
+/* Adds a step per role to the trace; the computation gets only the union of their permissions. */
 static void trace_roles(struct explainer *x)
 {
     const struct permission_input *in = &x->access->input;

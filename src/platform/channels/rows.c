@@ -289,7 +289,7 @@ enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_chan
     if (e)
         return e;
 
-    /* The channels and the rows of overwrites are both ordered by channel id. */
+    /* Channels and rows of overwrites are both ordered by channel id, so one pass merges them. */
     struct channel *c = ret_channels->items, *end = c + ret_channels->count;
     while (rows_next(&rows)) {
         while (c < end && c->id < row_id(&rows, 4))

@@ -207,7 +207,7 @@ static bool is_already_suggested(const struct list *offers, snowflake id)
     return false;
 }
 
-/* Returns the first name under which the caller's address book contains a number. */
+/* Returns the name of the first entry with this number in the caller's address book. */
 static struct opt_str find_contact_name(const struct contacts_body *in, struct str phone)
 {
     const struct contact_entry *all = in->friend_list_entries.items;

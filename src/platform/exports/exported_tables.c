@@ -71,7 +71,7 @@ const struct exported_table exported_table_list[] = {
       SQL_TEXT(
           "select id, banner from users where id = $1 and id > $2 and banner is not null limit $3"),
       "banners" },
-    /* A page always contains all attachments of its last message. */
+    /* The page cursor is the message id, so a page contains all attachments of its last message. */
     { "attachments", "&message_id\t$filename\t&id",
       SQL_TEXT(
           "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end "

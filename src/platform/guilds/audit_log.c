@@ -65,7 +65,8 @@ static const struct schema log_schema = {
 };
 const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema };
 
-/* SQL of the entries of a guild. A parameter 0 for user, action or target matches any. */
+/* Selects audit log entries of a guild. If user ($4), action ($5) or target ($6) is 0, any
+ * matches. */
 #define ENTRIES                                                                                 \
     "select id, guild_id, user_id, target_id, action, reason, options, changes from audit_log " \
     "where guild_id = $1 and id > $2 and id < $3 "                                              \

@@ -142,7 +142,7 @@ struct audit_options {
     struct opt_str auto_moderation_rule_name, auto_moderation_rule_trigger_type;
     struct opt_str status;
 };
-/* A changed field with its JSON values. */
+/* A changed field with its JSON values before and after the change. */
 struct audit_change {
     struct str key;
     struct opt_str old_value, new_value;

@@ -97,7 +97,8 @@ enum err mfa_consume_totp_code(struct call *call, const struct mfa *m, struct st
     return e ? e : changed ? OK : ERR_MFA_CODE;
 }
 
-/* The alphabet of backup codes omits characters that are easily confused. */
+/* Derives a backup code from the server's key. Omits letters and digits that are easily
+ * confused. */
 struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int number)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
