@@ -47,16 +47,16 @@ bool username_is_reserved(struct str name);
 
 /* --- storing and serving pictures ---------------------------------------------------- */
 
-/* Stores an image from the request body. Call it in a compute stage, because it writes to disk.
- * *ret is the image's hash, or null or absent like the image. area is "avatars", "icons" and so on;
- * owner is the id of the object that shows the picture. */
+/* Stores an image from the request body. Call it in a compute stage (on the thread pool), because
+ * it writes to disk. *ret is the image's hash; it is null or absent if the image is null or absent.
+ * area is "avatars", "icons" and so on; owner is the id of the object that shows the picture. */
 enum err picture_store(struct call *call, const char *area, snowflake owner,
                        const struct opt_image *image, struct opt_str *ret);
 /* Deletes a picture in the call's transaction. Does nothing if hash is null or absent. */
 enum err picture_delete(struct call *call, const char *area, snowflake owner,
                         const struct opt_str *hash);
-/* Deletes the picture with the hash `before`, unless `now`, the object's new picture hash, is
- * equal. */
+/* Deletes the previous picture of an object. before and now are the hashes of the previous and the
+ * new picture; if they are equal, nothing is deleted. */
 enum err picture_delete_old(struct call *call, const char *area, snowflake owner,
                             const struct opt_str *before, const struct opt_str *now);
 
@@ -66,8 +66,8 @@ struct str picture_hash_of_upload(struct arena *a, const struct image *image, sn
 struct world_file_importer;
 enum err world_file_import_picture(struct world_file_importer *im, const struct image *image,
                                    const char *area, snowflake id, struct opt_str *ret);
-/* Issues the token that the world file declares for an account, or a new one that the import
- * prints. */
+/* Issues a token for an account of a world file: the token that the file declares or, if it
+ * declares none, a new token, which the import prints. */
 enum err world_file_import_token(struct world_file_importer *im, struct str username,
                                  const struct opt_str *chosen, const struct json_path *up);
 /* Replies with the picture and an immutable Cache-Control header, or with ERR_NOT_FOUND. */
@@ -89,7 +89,8 @@ enum err reply_with_default_picture(struct call *call, snowflake owner);
 enum err password_hash_with_cost(unsigned long long ops, size_t memory, struct arena *a,
                                  struct str password, struct str *ret);
 
-/* Account that tools and tests insert directly. An empty password_hash means no password. */
+/* Account that tools and tests create without a request. An empty password_hash means no
+ * password. */
 struct new_account_data {
     struct str username, global_name, password_hash;
     bool bot;

@@ -12,8 +12,8 @@ static void format_picture_file_name(char out[256], const char *area, snowflake 
     snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_ARGS(hash));
 }
 
-/* Every upload gets a new name, because an earlier upload of the same bytes may be about to be
- * deleted. */
+/* Every upload gets a new file name, even if the same bytes were uploaded before. A file that two
+ * uploads share would be lost if the earlier upload is deleted. */
 enum err picture_store(struct call *call, const char *area, snowflake owner,
                        const struct opt_image *image, struct opt_str *ret)
 {
@@ -143,7 +143,7 @@ enum err reply_with_picture(struct call *call, const char *area, snowflake owner
     return e ? e : reply_with_open_file(call, fd, size);
 }
 
-/* Handles GET for all picture routes; the route's row selects the storage area. */
+/* Handles GET for all picture routes. The route's row in ASSETS determines the storage area. */
 static enum err get_picture(struct call *call)
 {
     const char *area = areas[call->route - routes];

@@ -2,7 +2,7 @@
  *
  * Changes of name, email, password and date of birth need the current password, and a code if the
  * account has a second factor. Checking the password, hashing a new one and storing pictures are
- * slow, so they run before the transaction, off the event loop and the writer. */
+ * slow, so worker threads do this before the transaction begins. */
 #include "platform/accounts/internal.h"
 
 #include "api/hooks.h"

@@ -8,9 +8,8 @@
 #include "base/clock.h"
 #include "platform/accounts/operator.h"
 
-enum {
-    ERASURE_STEP_ROWS = 40
-}; /* guilds left or relationships deleted per step; each emits events */
+/* Maximum number of guilds left or relationships deleted per step; each of them emits events. */
+enum { ERASURE_STEP_ROWS = 40 };
 
 static enum err erase_account_row_batch(struct call *call, snowflake id)
 {
@@ -120,7 +119,8 @@ enum err account_cancel_deletion(struct call *call, struct user *u)
     return e ? e : job_cancel(call, &account_deletion_job, u->id);
 }
 
-/* Retries one day later if the account owns guilds, applications or teams by now. */
+/* Erases the account. If the account has become the owner of a guild, application or team since the
+ * deletion was scheduled, the job retries one day later. */
 static enum err run_account_deletion_job(struct call *call, const struct job *job)
 {
     struct user user;

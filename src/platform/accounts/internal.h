@@ -14,8 +14,8 @@ enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken
 
 /* --- password.c ----------------------------------------------------------------------- */
 
-/* Hashes with Argon2id, which takes tens of milliseconds and several megabytes; call it only in a
- * compute stage. */
+/* Hashes a password with Argon2id, which takes tens of milliseconds and several megabytes. Call it
+ * only in the HASH stage of a call, which runs on threads for passwords. */
 enum err password_hash(const struct api *api, struct arena *a, struct str password,
                        struct str *ret);
 /* If hash.p is NULL, hashes the password anyway and returns false, so that timing does not reveal

@@ -6,7 +6,7 @@
 
 static const struct str fallback = STR_INIT("en-US");
 
-/* Languages that are supported only with a region. */
+/* Languages that are supported only with a region; a client that sends "en" gets "en-US". */
 static const struct {
     const char *language, *locale;
 } regional[] = {

@@ -49,7 +49,7 @@ enum err operator_issue_token(struct store *store, struct auth *auth, struct str
 
 static const char REVOKE[] = "delete from tokens where user_id = $1";
 
-/* The hook also deletes OAuth2 codes that an app has not exchanged for a token yet. */
+/* hook_account_revoked also deletes OAuth2 codes that apps have not exchanged for tokens yet. */
 enum err account_revoke_tokens(struct call *call, snowflake id)
 {
     call_revoke_account_tokens(call, id);
@@ -67,8 +67,8 @@ enum err account_set_disabled(struct call *call, const struct user *u, bool disa
     return e || !disabled || u->bot.value ? e : account_revoke_tokens(call, u->id);
 }
 
-/* Accounts that an operator disabled are not changed, because their owner must not be able to
- * enable them. */
+/* Disables an account at its owner's request. An account that the operator disabled (disabled = 1)
+ * is not changed, because its owner could otherwise enable it again. */
 static const char PAUSE[] = "update users set disabled = $2 where id = $1 and disabled = 0";
 
 enum err account_disable_by_owner(struct call *call, const struct user *u)

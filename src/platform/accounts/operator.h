@@ -28,8 +28,8 @@ enum err account_revoke_tokens(struct call *call, snowflake id);
 /* Disables or enables an account. Disabling revokes the tokens of a user; the token of a bot works
  * again when the bot is enabled. */
 enum err account_set_disabled(struct call *call, const struct user *u, bool disabled);
-/* Disables an account at its owner's request, until account_cancel_deletion. The column
- * users.disabled is then ACCOUNT_PAUSED; it is 1 if the operator disabled the account. */
+/* Value of the column users.disabled if the owner disabled the account; 1 means that the operator
+ * did. account_disable_by_owner sets this value, account_cancel_deletion clears it. */
 enum { ACCOUNT_PAUSED = 2 };
 enum err account_disable_by_owner(struct call *call, const struct user *u);
 /* Sets the password hash, revokes every token and deletes every known IP address of the account. */
@@ -44,8 +44,8 @@ extern const struct job_kind account_erasure_job; /* deletes the other rows in s
 
 /* *ret is true if the account owns guilds, applications or teams. */
 enum err account_owns_guild_app_or_team(struct call *call, snowflake id, bool *ret);
-/* Schedules the deletion of the account in ACCOUNT_DELETION_DAYS days; until then the account
- * cannot be used unless the deletion is cancelled. Returns ERR_OWNS_THINGS if the account owns
+/* Days between account_schedule_deletion and the deletion. Until then the account can only be used
+ * to cancel the deletion. account_schedule_deletion returns ERR_OWNS_THINGS if the account owns
  * guilds, applications or teams. */
 enum { ACCOUNT_DELETION_DAYS = 14 };
 enum err account_schedule_deletion(struct call *call, struct user *u);

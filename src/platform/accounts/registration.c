@@ -131,7 +131,7 @@ enum err registration_invite_revoke(struct call *call, struct str name,
 
     if (!snowflake_parse(name, &id) && !str_starts_with(name, STR("reg-")))
         return ERR_NOT_FOUND;
-    /* Rows that still contain a plain code have id 0, so an id of 0 must not match them. */
+    /* Rows with a plain code (of earlier versions) have the id 0, so bind -1 if name is a code. */
     struct value by_id = id ? v_id(id) : v_int(-1);
     enum err e =
         tx_one_or(call->tx, REVOKE_INVITE,

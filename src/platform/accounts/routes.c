@@ -156,7 +156,7 @@ static enum err refuse_invalid_login(struct call *call)
     return call_add_field_error(call, "password", "INVALID_LOGIN", "Login or password is invalid.");
 }
 
-/* Account of the login, read before the password check. */
+/* The account with the login that the client sent, read before the password check. */
 struct login_attempt {
     struct user user; /* all zero if the account does not exist */
     bool known_address;

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/pictures.h"
 
-/* Dates are compared as text: if "-MM-DD" of today is less, this year's birthday has not passed. */
+/* If "-MM-DD" of today is less than that of the birth date, this year's birthday is yet to come. */
 int64_t age_in_years_on(struct str birth, struct str today)
 {
     uint64_t born = 0, now = 0;

@@ -27,7 +27,7 @@ static size_t optional_field_size(enum member_kind kind)
     }
 }
 
-/* Every optional member of the struct starts with its enum field_presence. */
+/* Each optional member begins with its enum field_presence, so both have the same address. */
 static enum field_presence *get_setting_presence(struct user_settings *s, const struct field *f)
 {
     return (enum field_presence *)((char *)s + f->offset);
@@ -65,7 +65,7 @@ static void apply_default_settings(struct user_settings *s)
             copy_setting(s, &user_settings_defaults, f);
 }
 
-/* The friend source `all` sets the other two; an absent source becomes false. */
+/* If `all` is true, sets mutual_friends and mutual_guilds, too. Absent sources become false. */
 static void fill_implied_friend_sources(struct arena *arena, struct user_settings *s)
 {
     const struct friend_sources *in = s->friend_source_flags.value;
@@ -204,12 +204,11 @@ enum err game_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-enum {
-    MAX_FOLDERS_BYTES = 32 * 1024
-}; /* bytes of JSON; 200 guilds in named folders take a third */
+/* Maximum bytes of JSON of all guild folders. 200 guilds in named folders need a third of it. */
+enum { MAX_FOLDERS_BYTES = 32 * 1024 };
 
-/* Guild folders are stored as sent and are part of every READY, so their size is limited. Larger
- * ones that an earlier version stored remain valid. */
+/* Limits the size of the guild folders, because they are stored as sent and are part of every
+ * READY. Larger folders that an earlier version stored remain valid. */
 static enum err check_guild_folders_size(struct call *call, const struct user_settings *in)
 {
     const struct str *folders = in->guild_folders.value.items;

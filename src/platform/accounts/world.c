@@ -112,7 +112,8 @@ static enum err update_member_search_names(struct tx *tx, snowflake id)
 
 static const char DROP_JOB[] = "delete from jobs where kind = $1 and key = $2";
 
-/* A pending deletion starts again with 14 days from now; a completed one needs no job. */
+/* If the file declares a pending deletion of the account, schedules the deletion job 14 days after
+ * the import. An account that is already erased needs no job. */
 static enum err import_pending_deletion(struct world_file_importer *im, const struct world_user *u,
                                         snowflake id)
 {

@@ -13,7 +13,8 @@ struct wanted_token {
 static const char FIND_ACCOUNT[] =
     "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
     "from users u where u.username = $1";
-/* Deletes the user's earlier token for the same purpose, or the only token (kind 2) of a bot. */
+/* Deletes the user's earlier token (kind 1) for this purpose, or the only token (kind 2) of a
+ * bot. */
 static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
                                  "((kind = 1 and client = $2) or kind = 2)";
 

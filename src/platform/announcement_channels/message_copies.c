@@ -14,8 +14,8 @@ static const int64_t COPIED_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_IS_COMPONE
 
 /* --- reading the source message ------------------------------------------------------ */
 
-/* Schedules a job. The job's data are the channel of the source message and the id after which the
- * job continues. */
+/* Schedules a job that creates or updates copies of a message. The job's data are the message's
+ * channel id and the id after which the job continues. */
 static enum err schedule_message_copies_job(struct call *call, const struct job_kind *kind,
                                             snowflake message, snowflake channel, snowflake after)
 {
@@ -211,8 +211,8 @@ enum err crosspost_schedule_update(struct call *call, const struct message *m)
     return schedule_message_copies_job(call, &announcement_update_job, m->id, m->channel_id, 0);
 }
 
-/* Cancels the update job that was scheduled when the message got the flag CROSSPOSTED: that job
- * would emit updates without a change while the publish job runs. */
+/* Cancels the update job, which was scheduled when the message got the flag CROSSPOSTED. That job
+ * would emit updates of unchanged copies while the publish job creates them. */
 enum err crosspost_schedule_publish(struct call *call, const struct message *m)
 {
     enum err e = job_cancel(call, &announcement_update_job, m->id);

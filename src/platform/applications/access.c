@@ -2,7 +2,7 @@
  * owner). */
 #include "platform/applications/internal.h"
 
-/* Resolves {application.id}. Does not check access: the function in the route's .admit does. */
+/* Resolves {application.id} of a path. The field .admit of the route checks the caller's access. */
 enum err resolve_application(struct call *call)
 {
     struct application *a = call->target.application = arena_alloc(call->arena, sizeof *a);

@@ -48,13 +48,13 @@ enum err application_create(struct tx *tx, const struct auth *auth,
 enum err application_read_access_level(struct tx *tx, const struct application *a,
                                        const struct caller *caller, enum team_access_level *ret);
 
-/* Permission checks for routes with {application.id} (field .admit), whose resolver does not check
- * access: ERR_APPLICATION_NOT_YOURS if the caller's access level is too low. */
+/* Permission checks for the field .admit of routes with {application.id}. They return
+ * ERR_APPLICATION_NOT_YOURS if the caller's access level is too low. */
 enum err require_application_reader(struct call *call);
 enum err require_application_developer(struct call *call);
 enum err require_application_owner(struct call *call);
-/* Permission check of a route (field .admit): the caller's token must belong to this
- * application. */
+/* Permission check for the field .admit of a route: the caller's token must belong to the
+ * application in the path. */
 enum err require_token_of_application(struct call *call);
 
 /* --- signing keys, bot tokens and client secrets ------------------------------------- */
@@ -127,9 +127,9 @@ void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake i
  * exist. */
 enum err integration_delete_role(struct call *call, snowflake guild_id, snowflake role_id);
 
-/* Removes an app from a guild, with its bot, roles and webhooks. The app's commands in the guild
- * are stored, and available again if the app is installed again. Does nothing if the app is not
- * installed. */
+/* Removes an app from a guild, with its bot, roles and webhooks. The app's commands of the guild
+ * remain stored and become available again if the app is installed again. Does nothing if the app
+ * is not installed. */
 enum err application_uninstall_from_guild(struct call *call, snowflake application_id,
                                           snowflake guild_id);
 #define UNINSTALL_EVENTS                                                                  \
@@ -140,7 +140,7 @@ enum err application_uninstall_from_guild(struct call *call, snowflake applicati
 extern const struct domain applications_domain, application_emojis_domain;
 extern const struct world_file_fields applications_world;
 
-/* A new row of the table integrations, of an app or of an account of another platform. */
+/* New row of the table integrations: an app, or a linked account of another platform. */
 struct new_integration {
     snowflake id, guild_id, application_id, role_id, user_id; /* 0: none */
     struct str type, name, account_id, scopes;                /* scopes: a JSON array */

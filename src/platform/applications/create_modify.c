@@ -20,7 +20,7 @@ static enum err store_application_pictures(struct call *call)
              : picture_store(call, "app-icons", change->id, &in->cover_image, &change->cover_image);
 }
 
-/* Enforces the maximum number of applications; Discord has no error code for this limit. */
+/* Adds a form error if the user or team already has the maximum number of applications. */
 enum err check_application_limit(struct call *call, snowflake owner_id, snowflake team_id)
 {
     int64_t count;
@@ -239,7 +239,7 @@ static void apply_application_patch(const struct call *call, struct application 
     apply_urls_and_webhooks(in, a);
 }
 
-/* True if a field changed that the application command index contains, too. */
+/* True if the applications differ in a field that the application command index also contains. */
 static bool command_index_fields_differ(const struct application *a, const struct application *b)
 {
     return !str_eq(a->name, b->name) || !str_eq(a->description, b->description) ||

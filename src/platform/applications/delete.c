@@ -9,7 +9,8 @@
 #include "base/mem.h"
 #include "model/fields/ids.h"
 
-enum { ROWS_COUNTED_PER_GUILD = 30 }; /* rows that the removal from one guild counts as */
+/* The removal of the app from one guild counts as this many deleted rows. */
+enum { ROWS_COUNTED_PER_GUILD = 30 };
 
 static const char GUILDS_WITH[] = "select guild_id from integrations where application_id = $1 and "
                                   "type = 'service' order by guild_id limit $2";

@@ -20,13 +20,13 @@ struct endpoint_request {
     void *arg;
 };
 
-/* Sends the request, of which it makes a copy, and calls r->done later. Call it on the event loop
+/* Copies and sends the request, and calls r->done later with the result. Call it on the event loop
  * of the call. */
 void endpoint_send_request(const struct call *call, const struct endpoint_request *r);
 
-/* Tests a new endpoint URL (call->body is a struct application_patch), as the call's await stage:
- * sends a PING, then one with a wrong signature, which the endpoint must refuse; else the call
- * fails. */
+/* Await stage of a call that sets an endpoint URL; call->body is a struct application_patch. Sends
+ * a PING and then a PING with a wrong signature. The call fails unless the endpoint accepts the
+ * first and refuses the second. */
 void endpoint_verify_with_pings(struct call *call);
 
 #endif

@@ -106,7 +106,7 @@ struct integration integration_from_application(struct arena *arena, const struc
     };
 }
 
-/* Returns the same result as the SQL condition INTEGRATION_HAS_COMMANDS. */
+/* The SQL condition INTEGRATION_HAS_COMMANDS must give the same result as this function. */
 static bool has_commands_scope(const struct list *scopes)
 {
     return scope_list_contains(scopes, "applications.commands");

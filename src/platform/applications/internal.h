@@ -52,8 +52,8 @@ enum err applications_count_of_owner(struct tx *tx, snowflake owner_id, snowflak
                                      int64_t *ret);
 enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
-/* Marks an application as removed: application_find no longer finds it. application_find_removed
- * finds only removed ones, application_find_even_removed finds removed and other applications. */
+/* Marks an application as removed. application_find then ignores it; application_find_removed finds
+ * only removed applications, application_find_even_removed finds all. */
 enum err application_mark_removed(struct tx *tx, snowflake id);
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_find_even_removed(struct tx *tx, snowflake id, struct application *ret);
@@ -97,9 +97,7 @@ enum err modify_application(struct call *call);
 enum err prepare_modify_current_application(struct call *call);
 enum err modify_current_application(struct call *call);
 enum err delete_application(struct call *call);
-/* Uninstalls the app like application_uninstall_from_guild, but without calling
- * hook_guild_app_changing.
- */
+/* Like application_uninstall_from_guild, but does not call hook_guild_app_changing. */
 enum err application_remove_from_guild(struct call *call, const struct application *a,
                                        snowflake guild_id);
 extern const struct job_kind application_deletion_job;

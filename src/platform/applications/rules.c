@@ -38,7 +38,7 @@ struct str bot_username_with_id(struct arena *a, struct str name, snowflake id)
 {
     struct str s = normalize_bot_username(a, name, LONGEST_STEM);
 
-    /* The 32 bits from bit 12 of a snowflake differ even between ids of the same second. */
+    /* Appends 32 bits of the id, from bit 12, which differ even between ids of the same second. */
     return str_printf(a, "%.*s_%08llx", STR_ARGS(s.n ? s : STR("bot")),
                       (unsigned long long)(id >> 12 & 0xffffffff));
 }

@@ -106,8 +106,8 @@ void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake i
     call_emit(call, EVENT_INTEGRATION_DELETE, managers, &integration_delete_event_schema, &gone);
 }
 
-/* *ret is the id of the deleted integration, or 0. INTEGRATION_DELETE is emitted before the events
- * of the leaving bot. */
+/* Deletes an app's integration. *ret is the id of the integration, or 0 if there was none. Call it
+ * before the bot leaves, because INTEGRATION_DELETE precedes the events of the leaving bot. */
 static enum err delete_app_integration(struct call *call, snowflake guild_id,
                                        snowflake application_id, snowflake *ret)
 {

@@ -18,7 +18,7 @@ struct world_application {
     struct opt_int event_webhooks_status;
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
-    struct opt_str token; /* token of the bot, which tests choose */
+    struct opt_str token; /* bot token, for tests that need a known token */
 };
 static const struct type type_webhooks_status = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct field application_fields[] = {
@@ -72,7 +72,7 @@ WORLD_OBJECT(application, application_fields, validate_world_application);
 /* --- import from a world file -------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
-/* Bit 23 of the flags (has global commands) keeps its stored value; the file's value is ignored. */
+/* Bit 23 of the flags (has global commands) does not change; the world file's value is ignored. */
 static const char UPDATE_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
     "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "
@@ -91,7 +91,7 @@ static const char UPDATE_APPLICATION[] =
     "event_webhooks_types = coalesce($20, event_webhooks_types), "
     "role_connections_metadata = coalesce($21, role_connections_metadata) where id = $1";
 
-/* Finds the bot account that the file names; *ret is 0 if it does not exist yet. */
+/* Finds the bot account that the world file names. *ret is 0 if the account does not exist yet. */
 static enum err find_bot_account(struct world_file_importer *im, struct str name,
                                  const struct json_path *at, snowflake *ret)
 {
@@ -361,7 +361,7 @@ static const char INSTALLED[] =
 static enum err export_installations(struct world_file_exporter *ex, struct opt_list *ret)
 {
     size_t size = world_file_entry_size(ex->format, "installed");
-    struct list applications = { 0 }; /* id of the application of each entry */
+    struct list applications = { 0 }; /* application id (snowflake) of each exported entry */
     struct rows r;
     enum err e = tx_query(ex->tx, INSTALLED, BIND(v_id(ex->guild)), &r);
 

@@ -20,7 +20,7 @@ bool automod_rules_have_action(const struct list *rules, enum automod_action_typ
 
 /* --- the event AUTO_MODERATION_ACTION_EXECUTION -------------------------------------- */
 
-/* A rule that a text or name breaks, with the matching part. */
+/* A rule that a text or name breaks, with the part of the text that matches the rule. */
 struct broken_rule {
     const struct automod_offence *offence;
     const struct automod_rule *rule;
@@ -203,7 +203,8 @@ static enum err time_out_member(struct call *call, const struct broken_rule *b,
     return e;
 }
 
-/* A refused nickname was never stored, so the member is not quarantined for it. */
+/* Quarantines the member, unless AutoMod refused a new nickname: a refused nickname is not stored,
+ * so the member's names do not break the rule. */
 static enum err quarantine_member(struct call *call, const struct broken_rule *b,
                                   const struct automod_action *action)
 {

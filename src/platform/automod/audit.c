@@ -8,7 +8,7 @@
 
 struct rule_audit {
     struct call *call;
-    const struct automod_rule *before, *now; /* before is NULL if new, now if deleted */
+    const struct automod_rule *before, *now; /* before is NULL if created, now is NULL if deleted */
     struct list changes;                     /* struct audit_change */
 };
 

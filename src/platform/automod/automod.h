@@ -53,7 +53,7 @@ struct automod_rule {
     struct list actions; /* struct automod_action */
     bool enabled;
     struct list exempt_roles, exempt_channels; /* snowflakes */
-    int64_t pattern_cost; /* sum over the rule's patterns; not read from rows */
+    int64_t pattern_cost; /* total cost of the patterns; set only by automod_rule_validate */
 };
 
 /* Maximum sum of pattern_cost over the rules of a guild. At the maximum, matching 4,000 characters

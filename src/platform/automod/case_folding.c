@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-/* The lower-case form of a character may need more bytes than the original, at most four. */
+/* The result may be longer than the text, but a lower-case character has at most four bytes. */
 struct folded_text text_fold_case(struct arena *arena, struct str text)
 {
     struct folded_text ret = { .original = text };

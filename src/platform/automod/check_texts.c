@@ -148,8 +148,8 @@ enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
     return e;
 }
 
-/* Hits and their rules, passed from the check before a message is written to the actions after
- * it. */
+/* Hits of a message and their rules. The check, which runs before the message is written, passes
+ * them to the actions, which run afterwards. */
 struct matched_rules {
     struct list hits, rules;
 };
@@ -162,7 +162,7 @@ static enum err add_spam_hit_if_text_repeated(struct call *call, const struct au
                                .content.given = GIVEN_NULL };
     struct list one = { &hit, 1 }, rules;
     bool spam = false;
-    /* Messages of exempt members do not count as repeated texts. */
+    /* If the spam rule exempts the member or channel, the text is not counted. */
     enum err e = automod_remove_exempt_hits(call, about->member, about->channel, &one, &rules);
 
     if (!e && one.count)

@@ -30,7 +30,8 @@ static enum err remove_exemption_from_rule(struct call *call, snowflake guild_id
     struct automod_rule r;
     enum err e = automod_rule_find(call->tx, guild_id, rule_id, &r);
 
-    /* The SQL filter matches substrings of ids; check for the exact id. */
+    /* The SQL filter also matches longer ids that contain these digits, so check for the exact
+     * id. */
     if (e || !(id_list_contains(&r.exempt_roles, id) || id_list_contains(&r.exempt_channels, id)))
         return e;
     remove_id_from_list(&r.exempt_roles, id);

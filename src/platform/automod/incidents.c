@@ -1,5 +1,5 @@
-/* incidents.c - PUT /guilds/{guild.id}/incident-actions: disables invites, or direct messages
- * between members without another connection, for at most 24 hours. */
+/* incidents.c - PUT /guilds/{guild.id}/incident-actions. Disables invites for at most 24 hours, or
+ * direct messages between members who are not friends or connected in another way. */
 #include "base/clock.h"
 #include "model/fields/rows.h"
 #include "platform/automod/internal.h"

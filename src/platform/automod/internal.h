@@ -78,12 +78,12 @@ struct automod_text_check {
     struct list hits;  /* struct automod_hit of the title and the text */
     struct list named; /* struct automod_hit of the name */
     snowflake spam;    /* id of the rule against spam, or 0 */
-    bool found;        /* the hits were found with the rules of .version */
+    bool found; /* the texts were matched with the rules of .version; .hits and .named are valid */
 };
 
-/* Matches the texts with the guild's compiled rules. If the rules are not compiled or matching
- * would take long, returns the error of call_restart_at_read: the call then starts again, and the
- * thread pool matches the texts before the transaction. */
+/* Matches the texts with the guild's compiled rules. If the rules are not compiled yet, or if
+ * matching would take long, returns the error of call_restart_at_read. The call then restarts, and
+ * the thread pool matches the texts before the transaction. */
 enum err automod_match_texts(struct call *call, struct automod_text_check *about);
 /* Removes the hits of rules that exempt this member or channel; channel is NULL for a name.
  * *ret_rules is the struct automod_rule of each remaining hit, in the same order. */
@@ -102,12 +102,12 @@ struct automod_offence {
     snowflake message_id;          /* 0 if the message was not stored */
     struct str content;
     bool blocked;
-    const char *profile; /* for a name: the changed field, or the field with the name; else NULL */
-    const char *seen_by; /* for a name that was not just changed: the event that caused the check */
+    const char *profile; /* "nickname_update" or "username" if a name broke the rule; else NULL */
+    const char *seen_by; /* "guild_join" or "message_send" if a username was checked; else NULL */
 };
 
 bool automod_rules_have_action(const struct list *rules, enum automod_action_type type);
-/* Executes the actions by type: alerts, time-outs, quarantines, then blocks. */
+/* Executes the actions in this order: alerts, time-outs, quarantines, blocks. */
 enum err automod_execute_actions(struct call *call, const struct automod_offence *o,
                                  const struct list *hits, const struct list *rules);
 /* Replies with status 400 and this error code; the transaction still commits. */

@@ -180,7 +180,8 @@ static void compute_failure_links(struct keyword_automaton *w)
         }
 }
 
-/* A failure link leads to a node with a lower number, whose count is therefore already computed. */
+/* A failure link leads to a node with a lower number, so the count of that node is already
+ * known. */
 static size_t max_keywords_ending_at_node(const struct keyword_automaton *w)
 {
     uint32_t *ends = mem_new(w->count * sizeof *ends), most = 0;

@@ -1,7 +1,8 @@
 /* pattern_cost.c - computes an upper bound of a pattern's matching cost per character.
  *
- * A character activates only the states behind the classes that accept it. A long list of words is
- * cheap, because its words share few letters. A repeated dot costs its repetition count. */
+ * A character activates only the states that follow a class that accepts the character. A list of
+ * many words is cheap, because only a few states of the list accept the same letter. A repeated dot
+ * is expensive: .{100} costs 100, because each of its 100 states accepts every character. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -15,8 +16,8 @@ struct cost_count {
     uint32_t round, count;
 };
 
-/* Counts the states that follow a state without reading a character. Treats every assertion as
- * true, so the result is an upper bound. */
+/* Counts a state and the states that the automaton reaches from it without reading a character.
+ * Treats every assertion as true, so the result is an upper bound. */
 static void count_reachable_states(struct cost_count *c, uint32_t state)
 {
     uint32_t waiting = 0;
@@ -39,7 +40,8 @@ static void count_reachable_states(struct cost_count *c, uint32_t state)
     }
 }
 
-/* True if the class accepts one of the non-ASCII characters whose other case is i, k or s. */
+/* True if the class accepts a non-ASCII character whose other case is the ASCII letter i, k or
+ * s. */
 static bool class_accepts_non_ascii_case(const struct char_class *c)
 {
     return c->ignore_case && (char_class_accepts(c, 0x130) || char_class_accepts(c, 0x131) ||

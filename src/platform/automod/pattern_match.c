@@ -20,7 +20,8 @@ static bool class_lists_character(const struct char_class *c, uint32_t character
     return false;
 }
 
-/* Evaluates a class without its cached set. A case-insensitive class also tests the other case. */
+/* Evaluates a class without the precomputed set of ASCII characters. A case-insensitive class also
+ * tests the other case. */
 static bool class_accepts_character_uncached(const struct char_class *c, uint32_t character)
 {
     bool named = class_lists_character(c, character);
@@ -45,7 +46,7 @@ bool char_class_accepts(const struct char_class *c, uint32_t character)
     return class_accepts_character_uncached(c, character);
 }
 
-/* An active state of the automaton, and the text offset at which its match began. */
+/* An active state of the automaton, and the text offset at which the match that led to it began. */
 struct active_state {
     uint32_t state, start;
 };
@@ -115,9 +116,9 @@ static bool assertion_holds(struct pattern_search *s, enum pattern_assert what)
     return s->asserted >> what & 1;
 }
 
-/* Adds a state and all states that follow it without reading a character. Callers add states in
- * order of `start`, so that of two matches in the same state the one that started earlier
- * remains. */
+/* Adds a state and all states that follow it without reading a character. A state that is already
+ * active is not added again. Callers add the matches with the lowest `start` first, so that of two
+ * matches in the same state the earlier one remains. */
 static void add_active_states(struct pattern_search *s, struct active_states *variants,
                               uint32_t state, uint32_t start)
 {

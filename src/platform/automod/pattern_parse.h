@@ -5,7 +5,7 @@
 
 #include "platform/automod/patterns.h"
 
-/* State of the parser. After an error the parser has no effect. */
+/* State of the parser. After an error, the parser adds no more states. */
 struct pattern_parser {
     struct pattern *out;
     struct str rest;
@@ -16,7 +16,7 @@ struct pattern_parser {
 
 /* Records an error, unless an earlier one is already recorded. */
 void pattern_parse_fail(struct pattern_parser *p, const char *problem);
-/* Tests whether the unparsed rest begins with this text. pattern_skip_text also skips the text. */
+/* True if the unparsed text begins with this text. pattern_skip_text then also skips it. */
 bool pattern_next_text_is(const struct pattern_parser *p, const char *text);
 bool pattern_skip_text(struct pattern_parser *p, const char *text);
 /* Returns the next character; reports an error at the end of the text. */

@@ -112,9 +112,9 @@ static void add_rule_to_set(struct set_builder *m, const struct automod_rule *in
     add_rule_allow_list(m, rule, &d->allow_list.value);
 }
 
-/* Drops the most expensive patterns if the rules exceed AUTOMOD_MAX_PATTERN_COST, as rules written
- * before that limit existed may. A dropped pattern leaves NULL, so that other indexes do not
- * change. */
+/* Drops the most expensive patterns until the cost is at most AUTOMOD_MAX_PATTERN_COST. Only rules
+ * that were stored before this limit existed can exceed it. A dropped pattern is replaced by NULL,
+ * so that the indexes of the other patterns do not change. */
 static void drop_expensive_patterns(struct automod_rule_set *s, snowflake guild_id)
 {
     while (s->cost > AUTOMOD_MAX_PATTERN_COST) {

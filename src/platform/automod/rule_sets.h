@@ -33,8 +33,8 @@ bool automod_rule_set_checks_names(const struct automod_rule_set *s);
 
 /* --- cache of compiled rules --------------------------------------------------------- */
 
-/* Returns a reference to the cached set, or NULL if this version is not cached. server is the
- * api_instance_number of the server. */
+/* Returns a reference to the cached set, or NULL if the set of this version is not cached. server
+ * is the server's api_instance_number. */
 struct automod_rule_set *automod_rule_set_cache_find(uint64_t server, snowflake guild_id,
                                                      snowflake version);
 /* Adds a reference to the set to the cache and evicts an older version. */

@@ -320,7 +320,7 @@ void automod_rule_validate(struct form *form, const struct json_path *here, stru
     }
 }
 
-/* Clients require the metadata keys of a trigger type, so all of them must be present. */
+/* Clients require every list of the trigger type, even if empty; other lists are removed. */
 static void normalize_trigger_metadata_list(struct opt_list *list, bool fits)
 {
     list->given = fits ? GIVEN : ABSENT;

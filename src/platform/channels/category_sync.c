@@ -9,7 +9,7 @@
 #include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
-/* Number of overwrites that one step compares, writes and emits. */
+/* A step of the job ends after it has compared, written and emitted this many overwrites. */
 enum { ROWS_A_STEP = 600 };
 
 struct category_sync {
@@ -31,8 +31,8 @@ static const struct schema follow_schema = {
 };
 static const struct type type_follow = { .kind = KIND_OBJECT, .schema = &follow_schema };
 
-/* Copies the category's current overwrites, which may include a later change, to a channel. Skips a
- * channel that meanwhile was moved or got other overwrites. */
+/* Copies the current overwrites of the category to a channel. Skips the channel if since the start
+ * of the job it was moved to another category or got other overwrites. */
 static enum err synchronize_channel_with_category(struct call *call, const struct category_sync *f,
                                                   snowflake id)
 {
@@ -95,8 +95,8 @@ static enum err list_channels_of_category(struct tx *tx, snowflake category_id, 
     return tx_read_ids(tx, CHANNELS_OF_CATEGORY, BIND(v_id(category_id)), ret);
 }
 
-/* Starts the synchronisation. The category itself was already written and emitted in this
- * transaction. */
+/* Starts the synchronisation. Call it after the category's own overwrites were written and its
+ * CHANNEL_UPDATE was emitted in the same transaction. */
 static enum err start_category_sync(struct call *call, snowflake category_id,
                                     const struct list *before, size_t now)
 {
@@ -109,13 +109,14 @@ static enum err start_category_sync(struct call *call, snowflake category_id,
     return synchronize_channel_batch(call, &f, snowflake_new(), ROWS_A_STEP - (int64_t)most);
 }
 
-/* Counts channels with as many overwrites as the category had before the change. */
+/* Counts the channels of the category $1 with $2 overwrites. $2 is the number of overwrites that
+ * the category had before the change, so these channels may still have to be synchronised. */
 static const char COUNT_FOLLOWERS[] =
     "select count(*) from channels c where c.guild_id = (select guild_id from channels where "
     "id = $1) and c.thread_archived = 0 and +c.parent_id = $1 and "
     "(select count(*) from overwrites o where o.channel_id = c.id) = $2";
 
-/* *ret is the number of overwrites that the job adds to channels that are not synchronised yet. */
+/* *ret is the maximum number of overwrites that the job will add to the remaining channels. */
 static enum err count_overwrites_to_copy(struct call *call, snowflake category_id, size_t before,
                                          size_t now, int64_t *ret)
 {

@@ -169,7 +169,7 @@ enum err channel_overwrites_infer_types(struct call *call, const struct list *wa
     return OK;
 }
 
-/* Overwrites that do not change need no permission. */
+/* Checks only the overwrites that are added or changed; unchanged ones need no permission. */
 enum err check_overwrites_permission(struct call *call, const struct list *wanted,
                                      const struct list *before, uint64_t own)
 {
@@ -193,8 +193,8 @@ static const char COUNT_OVERWRITES[] =
     "select count(*) from overwrites where channel_id in (select id from channels where "
     "guild_id = $1)";
 
-/* Skips the count if the channel has so few overwrites that 500 such channels cannot exceed the
- * guild's limit. */
+/* Counts the overwrites of the guild only if necessary: if the changed channel has so few
+ * overwrites that 500 such channels cannot exceed the guild's limit, nothing is counted. */
 enum err check_guild_overwrite_limit(struct call *call, snowflake guild_id, size_t of_channel,
                                      int64_t coming)
 {

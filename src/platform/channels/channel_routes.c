@@ -75,7 +75,7 @@ static bool optional_text_differs(const struct opt_str *in, const struct opt_str
     return in->given != now->given || (in->given == GIVEN && !str_eq(in->value, now->value));
 }
 
-/* Counts a rename once, even if the transaction is retried. */
+/* Counts a rename towards the rate limit, only once even if the transaction is retried. */
 static enum err count_channel_rename(struct call *call)
 {
     struct channel_edit_results *stages = call_passed_data(call, "channel_edit_results");

@@ -65,10 +65,10 @@ struct permission_explanation {
  * is NULL. The computation is that of member_permissions_in_channel, with a trace. */
 enum err explain_permission(struct tx *tx, const struct member_access *s, const struct channel *c,
                             unsigned permission_bit, struct permission_explanation *ret);
-/* Listener of call_refused: which permission is missing, where, and what took it away. */
+/* Listener of call_refused. Explains which permission is missing, in which channel, and why. */
 enum err explain_access_refusal(struct call *call, const struct refusal *refusal);
 
-/* Returns the error for a member without any of these permissions in the channel. */
+/* Returns the error for a member who has none of the permissions `any` in the channel. */
 enum err permission_error_in_channel(struct tx *tx, const struct member_access *s,
                                      const struct channel *c, uint64_t any);
 
@@ -111,8 +111,8 @@ struct slow_mode_writer {
     snowflake user_id;
     uint64_t permissions; /* permissions of the writer in the channel */
 };
-/* *ret_ms is the time until slow mode allows the writer's next message or thread; 0 if it may be
- * now. */
+/* *ret_ms is the time until slow mode allows the writer's next message or thread; 0 if it is
+ * allowed now. */
 enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_writer *writer,
                                 enum slow_mode_kind kind, int64_t *ret_ms);
 /* Variant of slow_mode_remaining_ms for the caller; bots never wait. */
@@ -142,7 +142,7 @@ enum err channel_update(struct tx *tx, const struct channel *c);
 
 enum { MAX_THREAD_MEMBERS = 1000 };
 
-/* Selects the threads of a list. A listed thread has .member set if the viewer is in the thread. */
+/* Kinds of thread lists. In a listed thread, .member is set if the viewer has joined the thread. */
 enum thread_list_kind { THREADS_OPEN_IN_GUILD, THREADS_OPEN, THREADS_ARCHIVED, THREADS_JOINED };
 struct thread_list_query {
     enum thread_list_kind list;
@@ -172,8 +172,8 @@ enum err thread_member_set_flags(struct tx *tx, const struct thread_member *m, i
 /* Deletes up to `limit` thread memberships of a user in a guild, if joined at or before `until`. */
 enum err thread_members_delete_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
                                        int64_t until, int64_t limit, int64_t *ret_gone);
-/* Reads the user's membership into .member of one thread, or of all open threads of a guild, which
- * must be sorted by id. */
+/* Reads the user's thread memberships into the field .member of each thread. threads_… takes all
+ * open threads of a guild, sorted by id; thread_… takes one thread. */
 enum err threads_read_viewer_membership(struct tx *tx, snowflake guild_id, snowflake user_id,
                                         struct list *threads);
 enum err thread_read_viewer_membership(struct tx *tx, snowflake user_id, struct channel *thread);

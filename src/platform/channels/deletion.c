@@ -4,7 +4,7 @@
 #include "api/hooks.h"
 #include "platform/channels/internal.h"
 
-enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* rows counted per channel, in addition to its deleted rows */
+enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* a channel counts as 24 rows plus its deleted rows */
 
 static enum err find_next_channel_to_delete(struct tx *tx, struct sql sql, snowflake id,
                                             snowflake *ret, bool *ret_found)
@@ -87,7 +87,7 @@ const struct job_kind channel_deletion_job = {
 
 /* --- deletion of a guild ---------------------------------------------------------------- */
 
-/* Threads are not marked: they are found through their parent channel. */
+/* Marks the channels of a guild. Threads are not marked; they are found through their parent. */
 static const char MARK_OF_GUILD[] = "update channels set type = -1 where guild_id = $1 and "
                                     "thread_archived = 0 and not type between 10 and 12";
 

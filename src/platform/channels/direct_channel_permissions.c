@@ -8,8 +8,8 @@
 #include "platform/accounts/settings.h"
 #include "platform/members/members.h"
 
-/* Connection between a user and the other user of a direct channel. If several apply, the first
- * counts. */
+/* Connection between the two users of a direct channel, which decides whether they may write to
+ * each other. If several values apply, the first of them counts. */
 enum dm_connection {
     CONNECTION_NONE,
     CONNECTION_BLOCK,
@@ -22,8 +22,8 @@ enum dm_connection {
 };
 
 /* Parameters: $1 user, $2 other user, $3 channel, $4 user whose reply counts, $5 current time (a
- * guild can disable direct messages of its members until a time), $6 0 to ignore common guilds. The
- * cross joins make SQLite start with the user's guilds, because a bot may be in 100,000. Only
+ * guild can disable direct messages until a time); $6 is 0 to ignore common guilds. The cross joins
+ * make SQLite start with the guilds of user $1, because $2 may be a bot in 100,000 guilds. Only
  * replies among the newest 100 messages count, which limits the cost. */
 static const char FIND_CONNECTION[] =
     "select case "
@@ -67,7 +67,7 @@ static const char COMMON_GUILDS[] =
     "g.removed = 0 and (g.dms_disabled_until is null or g.dms_disabled_until <= $3)";
 
 /* *ret is true if a common guild allows the message: the writer meets the guild's verification
- * level, and the receiver accepts messages from its members. */
+ * level, and the receiver accepts direct messages from members of the guild. */
 static enum err find_guild_allowing_message(struct tx *tx, snowflake person, snowflake other,
                                             snowflake writer, bool *ret)
 {
@@ -149,7 +149,8 @@ enum err require_private_channel(struct call *call)
     return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Returns ERR_NO_GAME_FRIEND_DMS unless the settings of a game friend accept messages anywhere. */
+/* Returns ERR_NO_GAME_FRIEND_DMS unless the receiver accepts messages of game friends
+ * everywhere. */
 static enum err check_game_friend_accepts_dms(struct tx *tx, snowflake to)
 {
     int64_t access;

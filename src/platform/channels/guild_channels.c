@@ -168,8 +168,8 @@ static enum err move_guild_channel(struct call *call, const struct json_path *he
     return e;
 }
 
-/* Emits channels with new overwrites in this transaction, because their viewers change; a job can
- * emit channels that only moved. */
+/* Emits CHANNEL_UPDATE for all changed channels. Channels with new overwrites are emitted in this
+ * transaction, because their viewers change; a job may emit the channels that only moved. */
 static enum err emit_channel_moves(struct call *call, const struct channel_moves *all)
 {
     const snowflake *locked = all->synchronized.items, *moved = all->moved.items;

@@ -14,7 +14,7 @@ enum {
     MAX_CHANNELS = 500,
     MAX_CHILDREN = 50,
     MAX_OVERWRITES = 1000,
-    MAX_GUILD_OVERWRITES = 50000, /* take about 4 MiB in a guild object */
+    MAX_GUILD_OVERWRITES = 50000, /* sum over all channels; about 4 MiB in a guild object */
     MAX_LOCKED = 2000, /* overwrites that one request may copy from categories (lock_permissions) */
     MAX_ACTIVE_THREADS = 1000, /* maximum number per guild */
     MAX_RECIPIENTS = 10,       /* recipients of a group, including the caller */
@@ -25,10 +25,11 @@ enum {
 
 enum err channel_find_without_overwrites(struct tx *tx, snowflake id, struct channel *ret);
 enum err channel_read_overwrites(struct tx *tx, struct channel *c);
-/* Lists up to 500 channels of a category (no overwrites) or threads of a channel, archived last. */
+/* Lists up to 500 channels of a category (without overwrites), or threads of a channel, open
+ * first. */
 enum err channel_list_children(struct tx *tx, snowflake parent_id, struct list *ret);
-/* Lists `limit` private channels in the user's channel list with ids after `after`, with
- * recipients. */
+/* Lists at most `limit` private channels of the user's channel list whose id is greater than
+ * `after`, with their recipients. */
 enum err user_channels_list_page(struct tx *tx, snowflake user_id, snowflake after, int64_t limit,
                                  struct list *ret);
 enum err channel_count_children(struct tx *tx, snowflake parent_id, int64_t *ret);
@@ -48,11 +49,11 @@ enum err channel_overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_
 
 enum err recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
                           struct opt_str nick);
-/* Inserts users who have been recipients since the channel was created. closed: their lists of
- * channels do not show it. */
+/* Inserts the initial recipients of a new private channel. If closed is true, their channel lists
+ * do not show the channel. */
 enum err recipients_insert(struct tx *tx, snowflake channel_id, const struct list *users,
                            bool closed);
-/* *ret: 0 if the two users have no direct channel. */
+/* *ret is the id of the direct channel of two users, or 0 if there is none. */
 enum err direct_channel_find(struct tx *tx, snowflake a, snowflake b, snowflake *ret);
 enum err direct_channel_insert(struct tx *tx, snowflake id, snowflake a, snowflake b, bool closed);
 /* Reads the recipients of some of the user's open channels, which must be sorted by id. */
@@ -99,8 +100,8 @@ enum err channel_overwrites_infer_types(struct call *call, const struct list *wa
 enum err check_overwrites_permission(struct call *call, const struct list *wanted,
                                      const struct list *before, uint64_t own);
 /* Returns ERR_MAX_GUILD_OVERWRITES if the guild has too many overwrites. Call it after overwrites
- * are written. of_channel is the number in the changed channel; coming is the number that a job
- * still has to write. */
+ * were written. of_channel is the number of overwrites of the changed channel; coming is the number
+ * of overwrites that a job has yet to write. */
 enum err check_guild_overwrite_limit(struct call *call, snowflake guild_id, size_t of_channel,
                                      int64_t coming);
 
@@ -127,17 +128,17 @@ enum err delete_forum_tag(struct call *call);
 
 /* --- category_sync.c ------------------------------------------------------------------ */
 
-/* Each changed overwrite gets an audit log entry of its own, unless there are too many
- * (overwrites_are_audited_singly is false): the channel's entry then lists all of them. */
+/* True if each changed overwrite gets an audit log entry of its own. If there are too many
+ * overwrites, the result is false, and the channel's audit log entry lists all of them. */
 bool overwrites_are_audited_singly(const struct list *before, const struct list *now);
 enum err audit_overwrite_changes(struct call *call, const struct list *before,
                                  const struct list *now);
 /* Fields of a channel that the audit log records. */
 extern const struct field audited_channel[];
 /* Copies the new overwrites of a category to the channels that are synchronised with it, at once or
- * in a job. Call it after the overwrites were written and emitted. was is the category before the
- * change, now its number of overwrites after it. Returns ERR_MAX_GUILD_OVERWRITES if there are too
- * many. */
+ * in a job. Call it after the category's overwrites were written and emitted. was is the category
+ * before the change; now is its number of overwrites after the change. Returns
+ * ERR_MAX_GUILD_OVERWRITES if the guild has too many overwrites. */
 enum err overwrites_propagate_from_category(struct call *call, const struct channel *was,
                                             size_t now);
 extern const struct job_kind category_sync_job;

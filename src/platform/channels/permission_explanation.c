@@ -1,7 +1,7 @@
 /* permission_explanation.c - explains in sentences how a permission is computed.
  *
- * The steps come from the computation itself (struct permission_trace); this file only adds names
- * and words. It runs for refused calls that are recorded, and for the operator. */
+ * The computation of permissions records its steps (struct permission_trace); this file converts
+ * the steps to sentences. It runs for refused calls that are recorded, and for the operator. */
 #include "base/timestamp.h"
 #include "platform/accounts/users.h"
 #include "platform/channels/internal.h"
@@ -42,7 +42,7 @@ static struct str member_role_names(const struct explainer *x)
     return buf_move_to_arena(&out, x->arena);
 }
 
-/* Begins the trace with the roles, which the computation gets as one set. */
+/* Adds a step per role to the trace; the computation gets only the union of their permissions. */
 static void trace_roles(struct explainer *x)
 {
     const struct permission_input *in = &x->access->input;
@@ -95,7 +95,7 @@ static struct str timeout_words(const struct explainer *x)
     return str_printf(x->arena, "%.*s is timed out until %.19s UTC", STR_ARGS(x->user), until);
 }
 
-/* Returns what the step does to the permission; empty if the step does not concern it. */
+/* Returns how the step changes the permission, as a sentence; "" if it does not change it. */
 static struct str step_words(const struct explainer *x, const struct permission_step *step,
                              uint64_t bit, const char *name)
 {
@@ -152,7 +152,7 @@ static struct str step_words(const struct explainer *x, const struct permission_
     return STR("");
 }
 
-/* Returns how to change the result of the step. */
+/* Returns an instruction for the administrator that would change the result of the step. */
 static const char *step_fix(enum permission_step_kind kind)
 {
     switch (kind) {
@@ -178,7 +178,8 @@ static const char *step_fix(enum permission_step_kind kind)
     }
 }
 
-/* Returns the permission whose absence makes the step take others away; 0: none. */
+/* Returns the permission without which the step removes other permissions, such as VIEW_CHANNEL; 0
+ * if the step does not depend on a permission. */
 static uint64_t required_permission(enum permission_step_kind kind)
 {
     switch (kind) {
@@ -195,7 +196,7 @@ static uint64_t required_permission(enum permission_step_kind kind)
     }
 }
 
-/* Returns the last step that took the permission away; NULL: it was never granted. */
+/* Returns the last step that removed the permission, or NULL if no step granted it. */
 static const struct permission_step *deciding_step(const struct permission_trace *trace,
                                                    uint64_t bit)
 {
@@ -203,12 +204,13 @@ static const struct permission_step *deciding_step(const struct permission_trace
 
     for (size_t i = 0; i < trace->count; i++) {
         const struct permission_step *s = &trace->steps[i];
-        /* Without VIEW_CHANNEL, VIEW_CHANNEL itself is among the removed ones. */
+        /* A step that removes permissions because VIEW_CHANNEL is missing also lists VIEW_CHANNEL
+         * as removed, but is not the cause of its absence. */
         if (required_permission(s->kind) == bit)
             continue;
         bool takes = s->deny & bit || (s->kind == STEP_THREAD && bit & PERMISSION(SEND_MESSAGES));
 
-        /* A role's deny loses against another role's allow, which `after` contains. */
+        /* If another role allows the permission, `after` contains it despite this deny. */
         if (takes && !(s->after & bit))
             found = s;
         else if (s->after & bit)
@@ -222,7 +224,7 @@ static const char *name_of_permission(uint64_t bit)
     return permission_name((unsigned)__builtin_ctzll(bit));
 }
 
-/* Returns cause and fix: "the overwrite of Muted in #general denies X; remove …". */
+/* Returns cause and fix, such as "the overwrite of Muted in #general denies X; remove …". */
 static struct str deciding_words(const struct explainer *x, uint64_t bit)
 {
     const struct permission_step *s = deciding_step(x->trace, bit);
@@ -362,7 +364,7 @@ static enum err explain_missing_access(struct call *call)
     return t->channel ? explain_missing(call, t->channel, PERMISSION(VIEW_CHANNEL), false) : OK;
 }
 
-/* A restricted member is refused before permissions are looked at. */
+/* Explains why a restricted member is refused, which happens before permissions are checked. */
 static enum err explain_restriction(struct call *call)
 {
     const struct member_access *s = call->target.member_access;

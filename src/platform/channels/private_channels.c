@@ -177,7 +177,7 @@ static enum err add_recipient(struct call *call)
 
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
-    /* Only the app that manages a group may add recipients to the group. */
+    /* An app manages this group, so users cannot add recipients. */
     if (c->managed.given == GIVEN)
         return ERR_MISSING_PERMISSIONS;
     if (user->id == call->caller->id || in->access_token.given == GIVEN)

@@ -17,8 +17,8 @@
     "default_reaction, default_sort_order, default_forum_layout, default_tag_setting, "          \
     "applied_tags" counted
 
-/* The table channel_tails has newer values of last_message_id with concurrent writers
- * (messages/create.c). */
+/* If the store has concurrent writers, the newest last_message_id of a channel is in the table
+ * channel_tails, not in channels (messages/create.c). */
 #define LAST_MESSAGE                                                \
     "coalesce((select max(t.last_message_id) from channel_tails t " \
     "where t.channel_id = channels.id), last_message_id)"
@@ -289,7 +289,7 @@ enum err guild_channels(struct tx *tx, snowflake guild_id, struct list *ret_chan
     if (e)
         return e;
 
-    /* The channels and the rows of overwrites are both ordered by channel id. */
+    /* Channels and rows of overwrites are both ordered by channel id, so one pass merges them. */
     struct channel *c = ret_channels->items, *end = c + ret_channels->count;
     while (rows_next(&rows)) {
         while (c < end && c->id < row_id(&rows, 4))

@@ -154,7 +154,7 @@ static const char OWN_IN_GUILD[] =
     "m.thread_id = c.id and m.user_id = $2 where c.guild_id = $1 and c.thread_archived = 0 and "
     "c.type between 10 and 12 order by c.id";
 
-/* The threads and the rows of thread members are both ordered by thread id. */
+/* Threads and rows of thread members are both ordered by thread id, so one pass merges them. */
 enum err threads_read_viewer_membership(struct tx *tx, snowflake guild_id, snowflake user_id,
                                         struct list *threads)
 {

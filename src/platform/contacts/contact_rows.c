@@ -65,9 +65,8 @@ static const char ADD_MANY[] =
          "($1, $24, $25), ($1, $26, $27), ($1, $28, $29), ($1, $30, $31), ($1, $32, $33)" CHANGES;
 static const char EXISTS[] = "select 1 from contacts where user_id = $1 and digest = $2";
 
-enum {
-    ROWS_PER_STATEMENT = 16
-}; /* number of rows of ADD_MANY, and of phone numbers of BY_PHONES */
+/* Number of rows that ADD_MANY inserts, and number of phone numbers that BY_PHONES searches. */
+enum { ROWS_PER_STATEMENT = 16 };
 
 static int compare_contacts_by_digest(const void *a, const void *b)
 {

@@ -34,9 +34,9 @@ static void emit_contacts_connection_update(struct call *call)
 
 /* --- suggestions of the caller to other users ---------------------------------------- */
 
-/* *ret is true if the caller's address book still allows that the caller is suggested to the owner
- * of this phone number: it allows everybody, or it contains the number. A suggestion that was made
- * because the other user has the caller's number needs both. */
+/* *ret is true if the caller may still be suggested to the owner of this phone number: the caller's
+ * address book allows everybody, or it contains the number. If reverse is true (the other user has
+ * the caller's number), both conditions and friend_sync are required. */
 static enum err suggestion_is_still_allowed(struct call *call, const struct address_book *mine,
                                             bool reverse, struct opt_str phone, bool *ret)
 {
@@ -50,7 +50,7 @@ static enum err suggestion_is_still_allowed(struct call *call, const struct addr
         phone_number_digest(api_options(call->api)->auth, call->arena, phone.value), ret);
 }
 
-/* Deletes suggestions of the caller to users to whom the address book no longer allows them. */
+/* Deletes suggestions of the caller to other users that the address book no longer allows. */
 static enum err withdraw_suggestions_of_source(struct call *call, const struct address_book *mine,
                                                struct str source)
 {
@@ -162,8 +162,8 @@ static enum err can_be_found_by_phone(struct tx *tx, snowflake id, bool *ret)
     return e;
 }
 
-/* *ret is true if the other account can be found by phone number and, if it allows suggestions only
- * to users in its own address book, has the caller's number there. */
+/* *ret is true if the other account can be found by phone number. If that account allows
+ * suggestions only to mutual contacts, its address book must also contain the caller's number. */
 static enum err account_allows_suggestion(struct call *call, snowflake other, struct str my_digest,
                                           const struct address_book *theirs, bool *ret)
 {
@@ -207,7 +207,7 @@ static bool is_already_suggested(const struct list *offers, snowflake id)
     return false;
 }
 
-/* Returns the first name under which the caller's address book contains a number. */
+/* Returns the name of the first entry with this number in the caller's address book. */
 static struct opt_str find_contact_name(const struct contacts_body *in, struct str phone)
 {
     const struct contact_entry *all = in->friend_list_entries.items;
@@ -295,8 +295,8 @@ static bool suggestion_is_from_contacts(const struct friend_suggestion *s)
     return false;
 }
 
-/* Replies with the suggested users, and a token with which the client can send friend requests to
- * all. */
+/* Replies with the suggested users, and with a token that the client uses to send friend requests
+ * to all of them. */
 static enum err reply_with_contact_suggestions(struct call *call)
 {
     struct contacts_reply out = { .bulk_add_token = { .given = GIVEN_NULL } };

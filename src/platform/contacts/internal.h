@@ -27,7 +27,7 @@ struct contacts_reply {
     struct opt_str bulk_add_token;
     struct list friend_suggestions; /* struct friend_suggestion */
 };
-/* An address book, which the API shows as a connection to a platform named "contacts". */
+/* Address book, which the API shows as a linked account of a platform named "contacts". */
 struct contact_connection {
     struct str id, type, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;

@@ -28,9 +28,9 @@ enum err emojis_read_uploaders(struct tx *tx, struct list *emojis);
 
 /* --- permission to change emoji ------------------------------------------------------- */
 
-/* Checks whether the caller may change an emoji, sticker or sound of the call's guild that user_id
- * uploaded: CREATE_GUILD_EXPRESSIONS suffices for the caller's own, else MANAGE_GUILD_EXPRESSIONS
- * is needed. */
+/* Checks whether the caller may change an emoji, sticker or sound that user_id uploaded to the
+ * call's guild. CREATE_GUILD_EXPRESSIONS suffices if the caller uploaded it; otherwise
+ * MANAGE_GUILD_EXPRESSIONS is needed. */
 enum err check_expression_permission(const struct call *call, snowflake user_id);
 
 /* --- permission to use emoji ---------------------------------------------------------- */
@@ -58,14 +58,14 @@ struct emoji_patch {
     struct opt_str name;
     struct opt_list roles;
 };
-/* Id and picture of a new emoji, stored before the handler that creates the emoji. */
+/* Id and picture hash of a new emoji. The picture is stored before the handler runs. */
 struct emoji_upload {
     snowflake id;
     struct opt_str image;
 };
 
-/* Prepares the storing of the emoji's picture. Call it in the route's prepare; `check` runs
- * first. */
+/* Schedules the storing of the new emoji's picture before the handler runs; `check` runs before
+ * that. Call it in the field .prepare of a route. */
 enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *call));
 /* Builds an emoji from the call's body; the calling function sets guild or application. */
 struct emoji emoji_from_create_request(struct call *call);

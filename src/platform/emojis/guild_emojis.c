@@ -57,7 +57,7 @@ static enum err get_guild_emoji(struct call *call)
 
 /* --- audit log entries --------------------------------------------------------------- */
 
-/* Writes the audit log entry of an emoji. before is NULL if it is new, now if it was deleted. */
+/* Writes the audit log entry of an emoji. before is NULL for a new emoji, now for a deleted one. */
 static enum err audit_emoji_change(struct call *call, enum audit_action action,
                                    const struct emoji *before, const struct emoji *now)
 {

@@ -32,8 +32,8 @@ static void deleted_entitlement_from_row(const struct rows *r, snowflake user_id
     };
 }
 
-/* Deletes an entitlement. Emits ENTITLEMENT_DELETE to the app unless it was already marked as
- * deleted. */
+/* Deletes an entitlement. Emits ENTITLEMENT_DELETE to the app's bot, unless the entitlement was
+ * already marked as deleted. */
 static enum err delete_and_emit_entitlement(struct call *call, struct deleted_entitlement *x)
 {
     x->was.deleted = true;

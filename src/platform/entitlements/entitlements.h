@@ -10,8 +10,8 @@
 #include "api/call.h"
 #include "model/entitlement.h"
 
-/* Lists the newest 100 active entitlements to an application that a user or a guild has. guild_id
- * is 0 if the user's interaction is not in a guild. */
+/* Lists the newest 100 active entitlements of a user or a guild to an application. guild_id is 0 if
+ * the user's interaction is not in a guild. */
 enum err entitlements_list_active(struct tx *tx, snowflake application_id, snowflake user_id,
                                   snowflake guild_id, struct list *ret);
 

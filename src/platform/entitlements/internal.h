@@ -37,11 +37,11 @@ enum err sku_find(struct tx *tx, snowflake id, struct sku *ret);
 /* Returns ERR_UNKNOWN_ENTITLEMENT if the application has no such entitlement, or it was removed. */
 enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
                           struct entitlement *ret);
-/* Lists entitlements, oldest first. If only q->before is given, the list ends just before that
- * id. */
+/* Lists entitlements, oldest first. If only q->before is given, lists the entitlements just before
+ * that id. */
 enum err entitlements_list(struct tx *tx, snowflake application_id,
                            const struct entitlements_query *q, struct list *ret);
-/* *ret is true if the owner of e already has an entitlement to the SKU that is not consumed. */
+/* *ret is true if the owner of e already has an unconsumed entitlement to the same SKU. */
 enum err entitlement_is_owned(struct tx *tx, const struct entitlement *e, bool *ret);
 enum err entitlement_insert(struct tx *tx, const struct entitlement *e);
 enum err entitlement_update(struct tx *tx, const struct entitlement *e);

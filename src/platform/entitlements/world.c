@@ -112,7 +112,7 @@ static enum err import_sku(struct world_file_importer *im, const void *entry,
                    NULL);
 }
 
-/* An existing entitlement of the same owner is not changed. */
+/* Returns no row if the owner already has an entitlement to the SKU; the entry is then skipped. */
 static const char FIND_NEW_ENTITLEMENT[] =
     "select k.application_id, k.type, (select owner_id from guilds where id = $3) from skus k "
     "where k.id = $1 and not exists (select 1 from entitlements e where e.sku_id = $1 and "

@@ -25,8 +25,8 @@ const struct exported_table exported_table_list[] = {
       SQL_TEXT("select type, settings from settings_protos where user_id = $1 and type > $2 "
                "order by type limit $3"),
       NULL },
-    /* The cursor is a timestamp, so a page includes all sessions with the same timestamp as its
-     * last one. */
+    /* The page cursor is a timestamp. So that no session is lost between two pages, a page includes
+     * all sessions with the timestamp of its last one. */
     { "sessions", "@created_at\t#kind\t$client\t@last_used_at",
       SQL_TEXT("select created_at, kind, client, last_used_at from tokens where user_id = $1 and "
                "created_at > $2 and created_at <= (select max(created_at) from (select created_at "
@@ -71,7 +71,7 @@ const struct exported_table exported_table_list[] = {
       SQL_TEXT(
           "select id, banner from users where id = $1 and id > $2 and banner is not null limit $3"),
       "banners" },
-    /* A page always contains all attachments of its last message. */
+    /* The page cursor is the message id, so a page contains all attachments of its last message. */
     { "attachments", "&message_id\t$filename\t&id",
       SQL_TEXT(
           "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end "

@@ -14,7 +14,7 @@ struct exported_table {
      * bool, @ time. The first column is the page cursor. */
     const char *columns;
     struct sql sql;      /* parameters: $1 account, $2 cursor, $3 limit */
-    const char *blob_of; /* blob area ("avatars" …) if each row has a file, else NULL */
+    const char *blob_of; /* area of the stored files ("avatars" …); NULL if rows have no file */
 };
 extern const struct exported_table exported_table_list[];
 int exported_table_count(void);

@@ -105,7 +105,7 @@ static bool copy_bytes(int to, int from, int64_t size)
     return true;
 }
 
-/* Skips a blob that was deleted in the meantime. */
+/* Appends a stored file to the tar file. Does nothing if the stored file was deleted meanwhile. */
 static bool write_blob_to_tar(struct call *call, int fd, const struct exported_file *f)
 {
     int from;
@@ -219,7 +219,7 @@ static enum err save_export_progress(struct call *call)
 
     if (!s->id)
         return job_finish(call, &s->job);
-    if (s->failed) /* for example disk full: the page is retried when the lease expires */
+    if (s->failed) /* for example, disk full: the job retries the page after its lease expires */
         return OK;
     if (!s->restarts && s->part >= exported_table_count())
         return mark_export_ready(call, s);

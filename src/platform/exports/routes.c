@@ -41,7 +41,7 @@ static const char ADD_EXPORT[] =
     "insert into exports (user_id, id, expires_at, counted) values ($1, $2, 0, $3)";
 static const char COUNT_COPIES[] = "update file_owners set bytes = bytes + $2 where owner_id = $1";
 
-/* The copies of files in an export count towards the account's storage quota until it is
+/* The copies of files in an export count towards the account's storage quota until the export is
  * deleted. */
 enum err data_export_find_or_create(struct call *call, snowflake user_id, struct data_export *ret)
 {
@@ -124,7 +124,7 @@ static enum err get_export(struct call *call)
     return reply_with_export(call, &row);
 }
 
-/* This route enforces the quota; an operator may start an export that exceeds it. */
+/* Enforces the storage quota, which does not apply to exports that an operator starts. */
 static enum err create_export(struct call *call)
 {
     int64_t quota = api_options(call->api)->quota, bytes;

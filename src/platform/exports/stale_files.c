@@ -18,7 +18,7 @@ enum { STEP_FILES = 64 };
 struct stale_export_files {
     struct api *api;
     struct loop *loop;
-    DIR *folder; /* open directory, read on the thread pool across steps */
+    DIR *folder; /* open directory; the thread pool reads a part of it in each step */
     snowflake ids[STEP_FILES];
     bool is_needed[STEP_FILES];
     size_t count;

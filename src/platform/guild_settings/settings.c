@@ -144,8 +144,8 @@ static enum err apply_channel_override_patches(struct call *call, struct guild_s
     return e;
 }
 
-/* Maximum number of channel overrides of all guilds in a body, including existing ones, because all
- * of them are read, written and emitted in one transaction. */
+/* Maximum number of channel overrides that one request reads and writes: those in the body plus the
+ * stored ones of all guilds in the body. One transaction reads, writes and emits all of them. */
 enum { MAX_OVERRIDES_PER_REQUEST = 4000 };
 
 static enum err check_channel_override_count(struct call *call, const struct json_path *at,
@@ -163,8 +163,8 @@ static bool override_differs_from_default(const struct channel_override *o)
            o->mute_config.given == GIVEN || o->flags.value;
 }
 
-/* Removes overrides that equal the defaults or whose channel was deleted, when the maximum number
- * is reached. The number of threads and direct channels, which may have overrides, is unlimited. */
+/* If a guild has too many overrides, removes those that equal the defaults or belong to deleted
+ * channels. A user can have overrides for any number of threads and direct channels. */
 static enum err drop_default_and_stale_overrides(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;
@@ -185,8 +185,8 @@ static enum err drop_default_and_stale_overrides(struct call *call, struct guild
     return e;
 }
 
-/* Changes the settings of one guild. at is the path in the body, or NULL for the whole body.
- * *overrides is the number of channel overrides so far. */
+/* Changes the settings of one guild. at is the path of these settings in the body, or NULL if they
+ * are the whole body. *overrides counts the channel overrides of all guilds in the body so far. */
 static enum err change_guild_settings(struct call *call, const struct json_path *at,
                                       snowflake guild_id, const struct guild_settings_patch *in,
                                       size_t *overrides, struct guild_settings *ret)

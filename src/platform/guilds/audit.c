@@ -9,8 +9,8 @@
 
 enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, RETENTION_DAYS = 45, LONGEST_VALUE = 1 << 20 };
-/* Longer values (in bytes) are omitted, because an entry is a row and an event to every
- * moderator. */
+/* Maximum bytes of a value in an audit log entry. Longer values are omitted, because each entry is
+ * a row and an event to every moderator. */
 enum { MAX_AUDITED_VALUE = 64 * 1024 };
 
 static const struct field options_fields[] = {
@@ -276,7 +276,7 @@ static const struct schema audit_role_schema = {
 static const struct type type_audit_role = { .kind = KIND_OBJECT, .schema = &audit_role_schema };
 static const struct type type_audit_roles = { .kind = KIND_ARRAY, .of = &type_audit_role };
 
-/* Adds the roles whose id is in the list `in` but not in `not_in`. */
+/* Adds an audit log change with the roles whose ids are in the list `in` but not in `not_in`. */
 static void add_role_changes(struct call *call, struct list *changes, const char *key,
                              const struct list *roles, const struct list *in,
                              const struct list *not_in)

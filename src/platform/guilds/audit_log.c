@@ -35,7 +35,7 @@ struct audit_log {
     struct list audit_log_entries;    /* struct audit_entry */
     struct list users;                /* struct user: actors and targets */
     struct list application_commands; /* struct str: JSON of commands */
-    /* struct str: JSON of objects that other folders add through a hook. */
+    /* Lists of struct str: JSON of objects, which other folders of platform/ add through a hook. */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 
@@ -65,7 +65,8 @@ static const struct schema log_schema = {
 };
 const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema };
 
-/* SQL of the entries of a guild. A parameter 0 for user, action or target matches any. */
+/* Selects audit log entries of a guild. If user ($4), action ($5) or target ($6) is 0, any
+ * matches. */
 #define ENTRIES                                                                                 \
     "select id, guild_id, user_id, target_id, action, reason, options, changes from audit_log " \
     "where guild_id = $1 and id > $2 and id < $3 "                                              \
@@ -112,7 +113,7 @@ static enum err find_audit_entries(struct call *call, struct list *ret)
     return rows_end(&rows);
 }
 
-/* Adds an account to the list unless it is in it already. Ignores ids that are not accounts. */
+/* Adds the account with this id to the list, if it exists and is not in the list yet. */
 static enum err add_referenced_user_once(struct call *call, struct list *users, struct opt_id id)
 {
     const struct user *all = users->items;
@@ -139,7 +140,7 @@ static bool action_targets_account(int64_t action)
 
 static const char LISTED_COMMAND[] = "select plain from commands where id = $1";
 
-/* Adds the JSON of a command to the list unless it is in it already. Ignores ids of no command. */
+/* Adds the command with this id to the list of JSON texts, if it exists and is not there yet. */
 static enum err add_command_json_once(struct tx *tx, snowflake id, struct list *texts)
 {
     struct rows row;

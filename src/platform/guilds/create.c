@@ -101,8 +101,8 @@ static const struct role *find_drafted_role(const struct guild_creation *f, snow
     return NULL;
 }
 
-/* Returns the channel that was created for a placeholder id of the body, or NULL if there is none
- * so far. */
+/* Returns the channel that was created for a placeholder id of the body, or NULL if no such channel
+ * has been created yet. */
 static const struct channel *find_drafted_channel(const struct guild_creation *f, snowflake id)
 {
     const struct new_channel *in = f->in->channels.value.items;

@@ -120,8 +120,8 @@ enum audit_action {
 };
 
 struct audit_log_objects;
-/* Lists the target ids (snowflakes), without duplicates, of the log's entries with an action from
- * `first` to `last`. */
+/* Lists the target ids (snowflakes), without duplicates, of the audit log entries whose action is
+ * in the range from `first` to `last`. */
 struct list audit_log_list_targets(struct arena *arena, const struct audit_log_objects *log,
                                    enum audit_action first, enum audit_action last);
 /* Encodes an object as JSON and adds it to one of the lists of an audit log reply. */
@@ -142,7 +142,7 @@ struct audit_options {
     struct opt_str auto_moderation_rule_name, auto_moderation_rule_trigger_type;
     struct opt_str status;
 };
-/* A changed field with its JSON values. */
+/* A changed field with its JSON values before and after the change. */
 struct audit_change {
     struct str key;
     struct opt_str old_value, new_value;

@@ -7,8 +7,7 @@
 enum {
     MOST_ROLES = 250,
     MOST_CHANNELS = 500,
-    MAX_NEW_GUILD_OVERWRITES =
-        1000, /* overwrites in all channels of the body of POST /guilds together */
+    MAX_NEW_GUILD_OVERWRITES = 1000, /* sum over all channels in the body of POST /guilds */
 };
 
 /* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* message_orphans.c - one-time cleanup of rows whose message or reaction no longer exists.
  *
  * Earlier versions did not delete polls, votes and reactions with their message. A migration
- * schedules this job once. In small steps, the job checks whether the messages and reactions to
- * which rows refer exist. */
+ * schedules this job once. In small steps, the job reads the ids of messages and reactions to which
+ * rows refer, and deletes the rows if the message or reaction does not exist. */
 #include "api/deletion.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -24,8 +24,8 @@ struct orphan_table {
              " = $1 limit $2)"                                                                   \
     }
 
-/* Reactions come before the tables that refer to reactions. Rows with message id 0 are left to
- * another job. */
+/* The table reactions precedes reaction_users, whose rows refer to reactions. Rows with message id
+ * 0 are skipped here; the job in reactions/removal_job.c deletes them. */
 static const struct orphan_table tables[] = {
     OWNED_BY("messages", "poll_votes", "message_id", "message_id, answer_id, user_id"),
     OWNED_BY("messages", "poll_voters", "message_id", "message_id, user_id"),

@@ -101,7 +101,7 @@ static enum err apply_guild_pictures(struct call *call, struct guild *g)
 static const char TYPE_OF_CHANNEL[] =
     "select type from channels where id = $1 and guild_id = $2 and type >= 0";
 
-/* *ret is true if the channel belongs to the guild and has the required type. */
+/* *ret is true if the guild has a voice channel (a text channel if !voice) with this id. */
 static enum err check_channel_of_guild(struct tx *tx, const struct guild *g, snowflake id,
                                        bool voice, bool *ret)
 {
@@ -158,8 +158,8 @@ static bool list_has_feature(const struct list *names, const char *feature)
     return false;
 }
 
-/* Returns the features of the body and those stored ones that this route cannot change. The list is
- * a JSON array of names that need no escapes. */
+/* Returns the features of the body plus the stored features that this route cannot change. The
+ * result is a JSON array of names that need no escapes. */
 static struct str merge_features(struct arena *arena, struct str old, const struct list *wanted)
 {
     struct buf out;

@@ -17,7 +17,7 @@ static const struct role_position *find_requested_position(const struct list *po
 {
     const struct role_position *all = positions->items;
 
-    /* If the body has a role twice, the last entry counts. */
+    /* If the body contains a role twice, the last entry counts. */
     for (size_t i = positions->count; i-- > 0;)
         if (all[i].id == id && all[i].position.given == GIVEN)
             return &all[i];

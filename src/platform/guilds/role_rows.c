@@ -128,8 +128,8 @@ enum err roles_free_lowest_position(struct tx *tx, snowflake guild_id)
     return tx_exec(tx, MOVE_ALL_UP, BIND(v_id(guild_id)), NULL);
 }
 
-/* Moves the roles above a deleted role down, unless another role has the same position as the
- * deleted one, because a role above would then get that position, too. */
+/* Moves the roles above a deleted role down by one position. Does nothing if another role has the
+ * position of the deleted role, because the lowest role above would then get the same position. */
 static const char CLOSE_GAP[] =
     "update roles set position = position - 1 where guild_id = $1 and position > $2 "
     "and not exists (select 1 from roles r where r.guild_id = $1 and r.position = $2)";

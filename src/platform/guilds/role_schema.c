@@ -1,4 +1,4 @@
-/* role_schema.c - JSON schemas of role bodies, and their application to a role. */
+/* role_schema.c - JSON schemas of role bodies; applies the fields of a body to a role. */
 #include "platform/guilds/internal.h"
 
 static const struct type type_role_icon = { .kind = KIND_IMAGE,

@@ -170,7 +170,7 @@ static const char ALL_GUILDS[] =
     "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses, g.mfa_level from guilds g "
     "join users u on u.id = g.owner_id where g.removed = 0 order by g.id";
 
-/* Ids of the channels that the guild's settings name. They are exported as names later. */
+/* Ids of the channels in the guild's settings. The export later replaces them by channel names. */
 struct named_channel_ids {
     snowflake channels[5];
 };

@@ -18,9 +18,9 @@ struct announcement {
 };
 enum { ANNOUNCEMENT_MAX_BYTES = 2000 };
 
-/* Reads the announcement that has not expired. ERR_NOT_FOUND: there is none. */
+/* Reads the current announcement. Returns ERR_NOT_FOUND if there is none or it has expired. */
 enum err announcement_read(struct tx *tx, struct announcement *ret);
-/* Inserts an announcement and deletes the one before. */
+/* Inserts an announcement and deletes the previous one. */
 enum err announcement_replace(struct tx *tx, const struct announcement *a);
 enum err announcement_delete(struct tx *tx);
 

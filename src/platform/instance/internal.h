@@ -39,7 +39,7 @@ struct instance_ping {
 };
 
 struct instance_limit {
-    const char *group, *name, *flat; /* flat: key in the reply that does not nest groups, or NULL */
+    const char *group, *name, *flat; /* flat is the key in the reply without groups, or NULL */
     int64_t value;
 };
 extern const struct instance_limit instance_limits[]; /* terminated by .group == NULL */

@@ -1,8 +1,8 @@
 /* routes.c - discovery routes: endpoint URLs, server description, limits, ping. */
 #include "platform/instance/internal.h"
 
-/* Limits that clients may show. These are copies: the folder of each resource enforces its
- * limits. */
+/* Limits that clients may show. The values are copies: the folder that owns a resource defines and
+ * enforces its limits. */
 const struct instance_limit instance_limits[] = {
     { "user", "maxGuilds", "limits_user_maxGuilds", 100 },
     { "user", "maxUsername", NULL, 32 },

@@ -15,8 +15,8 @@ static struct str quote_json_text(struct call *call, struct str text)
     return STR_CONCAT(call->arena, STR("\""), text, STR("\""));
 }
 
-/* Any reader of the audit log could use a code in it, so the code of an invite that grants roles is
- * null there until the invite is deleted. */
+/* Formats the code for the audit log. Any reader of the log could use the code, so the code of an
+ * invite that grants roles is null in the log until the invite is deleted. */
 static struct str format_audited_invite_code(struct call *call, enum audit_action action,
                                              const struct invite *i)
 {

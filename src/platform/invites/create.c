@@ -68,8 +68,8 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
     const struct member_access *s = call->target.member_access;
     if (!s)
         return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
-    /* Granting roles needs MANAGE_ROLES in the guild; in a channel, MANAGE_ROLES permits only
-     * overwrites. */
+    /* An invite that grants roles needs MANAGE_ROLES in the whole guild. MANAGE_ROLES in one
+     * channel permits only changes of the channel's overwrites. */
     if (!(s->permissions & PERMISSION(MANAGE_ROLES)))
         return member_missing_permission_error(s, PERMISSION(MANAGE_ROLES));
     for (size_t i = 0; i < ids->count && !e; i++) {

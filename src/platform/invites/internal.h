@@ -52,9 +52,9 @@ bool member_can_grant_invite_role(const struct member_access *s, const struct ro
 /* Returns true if a member may see the invite's code: the invite's creator, and members who could
  * assign all roles that the invite grants. */
 bool member_can_view_invite(const struct invite *invite, const struct member_access *viewer);
-/* Lists the ids of accounts and roles that may see the code of an invite that grants roles, for
- * audience_of_role_granters: the creator, the guild's owner, and the roles above all roles of the
- * invite. `roles` are all roles of the guild. */
+/* Lists the ids of the accounts and roles that may see the code of an invite that grants roles: the
+ * invite's creator, the guild's owner, and all roles above the roles of the invite. The result is
+ * an argument of audience_of_role_granters. `roles` are all roles of the guild. */
 struct list invite_list_code_viewers(struct arena *arena, const struct invite *invite,
                                      const struct list *roles);
 

@@ -13,8 +13,8 @@
  * expired. */
 enum err invite_find(struct tx *tx, struct str code, struct invite *ret);
 
-/* Adds the account to the invite's guild, group or friends, counts the use and emits the events.
- * Sets invite->new_member if the account was not in the guild or group before. */
+/* Adds the account to the invite's guild or group, or to the inviter's friends; counts the use and
+ * emits events. Sets invite->new_member if the account was not in the guild or group before. */
 enum err invite_accept(struct call *call, struct invite *invite, snowflake user_id);
 
 /* Finds the code of a channel's invite without expiry and use limit; ret->p is NULL if there is

@@ -247,7 +247,7 @@ enum err permanent_invite_find(struct tx *tx, snowflake channel_id, struct str *
     return e;
 }
 
-/* Deletes the expired invites of a guild, a group or a user, whose number of invites is limited. */
+/* Deletes expired invites of a guild, group or user, so that they do not count as invites. */
 static const char DELETE_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "
                                      "(guild_id = $3 or channel_id = $3 or inviter_id = $3)";
 static const char COUNT_IN_GUILD[] = "select count(*) from invites where guild_id = $1";

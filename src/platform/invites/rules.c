@@ -50,8 +50,8 @@ struct list invite_list_code_viewers(struct arena *arena, const struct invite *i
     struct list out = { 0 };
 
     id_list_add(arena, &out, i->inviter_id);
-    /* If moderators need a second factor, the event is emitted to the creator only, because the
-     * gateway does not know which members have one. */
+    /* If the guild requires a second factor of moderators, only the invite's creator receives the
+     * event, because the gateway does not know which members have a second factor. */
     if (i->guild->mfa_level)
         return out;
     id_list_add(arena, &out, i->guild->owner_id);

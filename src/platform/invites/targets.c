@@ -1,4 +1,4 @@
-/* targets.c - invites that only certain users can accept; their ids are uploaded as a CSV file. */
+/* targets.c - invites for certain users only, whose ids are uploaded as a CSV file. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -11,7 +11,7 @@
 enum { MAX_TARGETS = 1000, JOB_DONE = 2 };
 
 struct targets_file_body {
-    struct opt_str unused; /* the schema needs a field; the file is a separate multipart part */
+    struct opt_str unused; /* a schema needs a field; the CSV file is a separate multipart part */
 };
 struct invite_targets_job {
     int64_t status, total_users, processed_users;

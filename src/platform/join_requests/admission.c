@@ -3,9 +3,8 @@
 #include "model/fields/ids.h"
 #include "platform/join_requests/internal.h"
 
-enum {
-    ADMISSIONS_PER_STEP = 20
-}; /* members admitted per step; each admission emits events to the guild */
+/* Members admitted per step; each admission emits events to the guild. */
+enum { ADMISSIONS_PER_STEP = 20 };
 
 enum err pending_member_admit(struct call *call, struct member *m)
 {

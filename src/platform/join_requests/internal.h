@@ -13,7 +13,7 @@
 
 struct member_form_patch {
     struct opt_bool enabled;
-    struct opt_str form_fields; /* JSON: the list of fields, or a string that contains that JSON */
+    struct opt_str form_fields; /* JSON: a list of form fields, or a string with such a list */
     struct opt_str description;
 };
 struct member_form_query {
@@ -29,7 +29,7 @@ struct join_request {
     const struct user *user, *actioned_by_user;
     struct list form_responses; /* struct member_form_field */
 
-    /* Fields that are not part of the JSON. */
+    /* Fields that are not part of the join request object in replies and events. */
     int64_t status;
     snowflake reviewed_by;
 };

@@ -151,7 +151,7 @@ enum err list_join_requests(struct call *call)
     enum err e;
 
     if (q->status.given == GIVEN &&
-        !status) /* STARTED: forms that were not submitted are not stored */
+        !status) /* the status STARTED matches nothing, because only submitted forms are stored */
         return call_reply_object(call, &out);
     e = join_requests_list(call->tx, call->target.guild->id, status, q, &out);
     for (size_t i = 0; !e && i < out.guild_join_requests.count; i++)

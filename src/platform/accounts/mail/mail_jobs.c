@@ -33,7 +33,8 @@ struct mail_delivery {
     struct call *call;
 };
 
-/* The token is in the URL fragment (#), which browsers do not send to proxies or logs. */
+/* The token is in the URL fragment (#), which browsers do not send, so no access log contains
+ * it. */
 static void write_mail_with_link(struct buf *out, const struct call *call,
                                  const struct mailed_link *l)
 {

@@ -13,8 +13,8 @@ enum link_purpose { LINK_VERIFY = 1, LINK_RESET };
 bool mail_is_configured(const struct call *call);
 
 /* Schedules a mail with the account's link; a link that is still valid is sent again. *ret_wait_ms
- * is 0 if the mail was scheduled, else the time until this address, account or client may get one.
- * Call it in a transaction. */
+ * is 0 if the mail was scheduled, else the time until the limits per address, account and client
+ * allow another mail. Call it in a transaction. */
 enum err mailed_link_send(struct call *call, const struct user *u, enum link_purpose purpose,
                           int64_t *ret_wait_ms);
 

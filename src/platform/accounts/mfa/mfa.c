@@ -97,7 +97,8 @@ enum err mfa_consume_totp_code(struct call *call, const struct mfa *m, struct st
     return e ? e : changed ? OK : ERR_MFA_CODE;
 }
 
-/* The alphabet of backup codes omits characters that are easily confused. */
+/* Derives a backup code from the server's key. Omits letters and digits that are easily
+ * confused. */
 struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int number)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
@@ -155,8 +156,8 @@ static const char *const ticket_labels[] = {
     [TICKET_NEW_CODES] = "mfa-new-codes",
 };
 
-/* Returns a value that changes with the password. A ticket contains this value and becomes invalid
- * when it changes. */
+/* Returns a fingerprint of the password hash. Each ticket contains the fingerprint, so that a
+ * change of the password invalidates all tickets of the account. */
 static struct str derive_password_fingerprint(const struct call *call, const struct user *u)
 {
     unsigned char mark[TICKET_MARK];
@@ -166,7 +167,7 @@ static struct str derive_password_fingerprint(const struct call *call, const str
     return str_base64url_encode(call->arena, mark, sizeof mark);
 }
 
-/* Returns the MAC of a ticket's other fields (account, expiry, mark of the password). */
+/* Returns the MAC of `said`: the ticket's account id, expiry and password fingerprint. */
 static struct str derive_ticket_mac(const struct call *call, struct str said, snowflake id,
                                     enum mfa_ticket_purpose purpose)
 {

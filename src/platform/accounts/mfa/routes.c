@@ -21,8 +21,8 @@ static struct list list_backup_codes(const struct call *call, const struct mfa *
 static const struct rate_limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
-/* Limits on wrong codes, per ticket and per account. At any time 3 of a million TOTP codes are
- * valid. */
+/* Limits on wrong codes, per ticket and per account. At any time 3 of the million six-digit TOTP
+ * codes are valid, so without a limit an attacker could guess one. */
 static const struct rate_limit limit_ticket = {
     .name = "mfa-ticket", .count = 5, .window_s = 300, .strict = true
 };
