@@ -25,16 +25,16 @@ enum test_fault {
     TEST_FAULT_TWO_OWNERS,        /* taking over a session does not check its owner */
     TEST_FAULT_REPEATED_EVENTS, /* events that a store read already contained are delivered again */
     TEST_FAULT_CHECK_VIEWS,     /* not a fault: compares guild views with the store on each read */
-    TEST_FAULT_LATE_LOOPS,      /* loops receive an event 1 ms after each other; not a fault */
-    TEST_FAULT_LATE_READS,      /* not a fault: changes the order in which reads for READY end */
+    TEST_FAULT_LATE_LOOPS, /* not a fault: each loop receives an event 1 ms after the previous */
+    TEST_FAULT_LATE_READS, /* not a fault: changes the order in which reads for READY end */
 };
 
 #if TEST_BUILD
 
 bool test_fault_is_enabled(enum test_fault fault);
 
-/* For TEST_FAULT_LATE_READS: the functions sleep before and after a read. Pass the result of the
- * first to the second. */
+/* For TEST_FAULT_LATE_READS: the functions sleep before and after a read. Pass the result of
+ * test_fault_sleep_before_read to test_fault_sleep_after_read. */
 unsigned test_fault_sleep_before_read(void);
 void test_fault_sleep_after_read(unsigned read_number);
 
