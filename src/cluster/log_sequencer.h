@@ -10,8 +10,8 @@
 
 struct log_sequencer;
 
-/* Receives the log entries in order, one call at a time, with the lock held, on the thread that
- * made the last offer. */
+/* Receives the log entries in order of their positions, one call at a time, with the sequencer's
+ * lock held, on the thread that made the last offer. */
 struct log_entry_sink {
     void *arg;
     void (*deliver)(void *arg, int64_t position, const struct log_entry *f);
@@ -28,7 +28,7 @@ void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct
 /* Offers a log entry from NATS. If it cannot be decoded, its position counts as missing until the
  * thread that reads the log offers it. */
 void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes);
-/* Treats all missing positions up to `last` as aborted. Returns their number. */
+/* Treats all missing positions up to `last` as aborted. Returns the number of these positions. */
 uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last);
 
 /* Position of a delivered log entry and a hash of its bytes. */
