@@ -40,8 +40,8 @@ bool is_trusted_proxy(const struct trusted_proxy_networks *p, const struct ip_ad
 
 /* --- lists of forwarding addresses ---------------------------------------------------- */
 
-/* Returns the offset of the last item of a list; commas in quotes belong to an item. An unclosed
- * quote is ignored, so that a client cannot hide the item that the proxy appends. */
+/* Returns the offset of the last item of a comma-separated list; items may contain quoted commas.
+ * An unclosed quote is ignored, so that a client cannot hide the item that the proxy appends. */
 static size_t find_last_list_item(struct str list, bool quotes)
 {
     size_t start = 0;

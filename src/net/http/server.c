@@ -48,7 +48,7 @@ static struct server_loop *server_loop_new(struct http_server *s, struct loop *l
     links_init(&h->dirty);
     links_init(&h->input.postponed);
     h->input.continue_message.run = on_continue_postponed_input;
-    /* No limits here: input is bounded before it is stored, and the server generates the output. */
+    /* These buffers need no limit: stored input is bounded, and the server generates the output. */
     buf_init(&h->buffers.out, SIZE_MAX / 2);
     buf_init(&h->buffers.plain, SIZE_MAX / 2);
     buf_init(&h->buffers.cipher, SIZE_MAX / 2);
@@ -90,7 +90,7 @@ static void open_server_loop(struct loop *l, void *arg)
     o->result = server_loop_listen(h, o->fd);
 }
 
-/* Ends the server's use of the per-loop state; if requests are running, the last one frees it. */
+/* Ends the server's use of the per-loop state. The last running request, if any, frees it. */
 static void release_server_loop(struct loop *l, void *arg)
 {
     struct server_loop *h = arg;

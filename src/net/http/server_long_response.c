@@ -44,8 +44,8 @@ static void count_sent_bytes(struct connection *c, struct long_response *f, size
     stat_counter_add(&c->server_loop->counters.bytes_out, n);
 }
 
-/* Sends the headers and the start of a text in one system call, so that the headers alone do not
- * wake the peer. Unsent headers stay in buffers.out. */
+/* Sends the headers and the start of the text in one system call, so that the peer does not wake up
+ * for the headers alone. Unsent headers stay in buffers.out. */
 static void send_head_and_text_start(struct connection *c, struct long_response *f)
 {
     struct server_loop *h = c->server_loop;

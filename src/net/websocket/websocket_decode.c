@@ -30,7 +30,7 @@ static struct ws_partial_message *get_or_create_partial_message(struct ws_reader
     return r->pieces;
 }
 
-/* Unmasks payload with the mask at the end of the frame header, from its current index. */
+/* Unmasks payload. The mask is at the end of the frame header; r->phase is the index into it. */
 static void unmask_payload(struct ws_reader *r, char *p, size_t n)
 {
     const unsigned char *key = r->head + r->head_n - 4;
@@ -157,7 +157,7 @@ static int read_frame_head(struct ws_reader *r, const char *bytes, size_t n, siz
             return 0;
         r->head[r->head_n++] = (unsigned char)bytes[(*used)++];
         int code = r->head_n == 2 ? check_frame_head_start(r) : 0;
-        /* The length is checked before the mask and the payload arrive. */
+        /* Check the length now, before the mask and the payload have arrived. */
         if (!code && r->head_n >= 2 && r->head_n == frame_head_length(r) - 4)
             code = check_frame_length(r);
         if (code)
