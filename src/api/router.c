@@ -227,8 +227,8 @@ static bool text_has_resolver_prefix(const struct path_resolver *r, struct str t
 }
 
 /* Finds the node that matches the segments from `at` on and has a route for the method; literals
- * are tried before parameters. Stores parameters in ret, which may contain values of a branch that
- * failed; ret->allowed collects the methods of all matching nodes. */
+ * are tried before parameters. Stores the path parameters in ret, where values of a failed branch
+ * may remain; ret->allowed collects the methods of all matching nodes. */
 static const struct route_node *find_matching_node_below(const struct route_node *n,
                                                          const struct path_segments *path,
                                                          size_t at, enum http_method method,

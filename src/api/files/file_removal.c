@@ -116,7 +116,7 @@ static void delete_marked_blobs(uv_work_t *w)
     bool backup_running = blobs_deletion_is_locked(r->api->options.store);
 
     for (size_t i = 0; i < r->count; i++) {
-        /* A backup in progress may contain rows from before the mark: do not delete their blobs. */
+        /* A running backup may contain rows from before the mark, so do not delete their blobs. */
         enum err e =
             backup_running ? ERR_UNAVAILABLE : blob_delete(r->api->options.store, r->page[i].name);
 
@@ -139,7 +139,7 @@ static enum err delete_marked_rows(struct call *call)
 
         if (!f->stays)
             e = tx_exec(call->tx, DELETE_FILE_ROW, BIND(v_id(f->id)), &deleted);
-        /* If another process has deleted the row first, do not change the quota again. */
+        /* If another process deleted the row first, it has also updated the quota. */
         if (!e && deleted && f->owner_id)
             e = tx_exec(call->tx, SUBTRACT_OWNER_BYTES, BIND(v_id(f->owner_id), v_int(f->size)),
                         NULL);

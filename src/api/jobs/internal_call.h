@@ -24,8 +24,8 @@ struct internal_call {
      * logged. */
     void (*done)(struct call *call, enum err e, void *arg);
     /* Data for call_passed_data; type is the tag of its struct. If size is not 0, `size` bytes are
-     * copied (but not memory that they point to). If size is 0, only the pointer is stored, and the
-     * data must outlive the call. */
+     * copied, but not the memory that they point to. If size is 0, only the pointer is stored, and
+     * the data must outlive the call. */
     const char *type;
     const void *data;
     size_t size;

@@ -22,9 +22,9 @@ struct job_kind {
      * later. */
     enum err (*run)(struct call *call, const struct job *job);
     /* Called instead of run, for jobs that are slow or call other servers: on a loop, without a
-     * transaction, at most once within lease_ms. The work must end with an internal call that
-     * finishes the job or renews its lease; if the process dies, the job is started again after the
-     * lease. job->data is valid only during the call of start. */
+     * transaction, at most once within lease_ms. The work must end with an internal call that calls
+     * job_finish or job_renew_lease; if the process dies, the job is started again when the lease
+     * expires. job->data is valid only during the call of start. */
     void (*start)(struct api *api, struct loop *loop, const struct job *job);
     int64_t lease_ms;
 };
@@ -41,9 +41,9 @@ enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t 
 /* Deletes the scheduled job, if there is one. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
 
-/* Renew the lease of a job with `start`, or delete the job. If the job was scheduled again
- * meanwhile, both do nothing, so that it is started again; job_renew_lease then sets *ret_held to
- * false, and the running work should end. */
+/* Renew the lease of a running job that has a `start` function, or delete the job. If the job was
+ * scheduled again meanwhile, both functions change nothing, so that it starts again.
+ * job_renew_lease then sets *ret_held to false, and the running work should end. */
 enum err job_renew_lease(struct call *call, const struct job *job, int64_t due_us, struct str data,
                          bool *ret_held);
 enum err job_finish(struct call *call, const struct job *job);

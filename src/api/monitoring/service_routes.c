@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* Limits of service routes, counted per address; far above the needs of scrapers and tools. */
+/* Limits of service routes per client address, far above the needs of scrapers and tools. */
 static const struct rate_limit limit_metrics = {
     .name = "metrics", .count = 100, .window_s = 10, .by_address = true
 };
@@ -183,7 +183,7 @@ static void write_longest_operation(const struct stall_record *r, void *arg)
                    (double)r->longest_ns / 1e9);
 }
 
-/* Writes the durations of the longest operations, which may have delayed other calls. */
+/* Writes the longest durations of parts of loop iterations or writes, which delay other calls. */
 static void write_longest_operation_metrics(struct buf *out, const char *kind, const char *help)
 {
     buf_printf(out,
