@@ -80,8 +80,8 @@ struct api_options {
     /* Appends metrics of other folders to /metrics. May be NULL. */
     void (*metrics)(void *arg, struct buf *out);
     void *metrics_arg;
-    /* Fills the response to a GET that matches no route; returns false if there is no such page.
-     * May be NULL. */
+    /* Writes the response to a GET that matches no route, such as a page of the web client. Returns
+     * false if there is no such page. May be NULL. */
     bool (*page)(void *arg, struct call *call);
     void *page_arg;
     struct traffic_ring *traffic; /* buffer of traffic records; may be NULL */

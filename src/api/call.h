@@ -120,7 +120,7 @@ struct call {
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
-    /* Called after the commit, if the handler has set this member. */
+    /* Called on the loop after the commit, if the handler has set this member. */
     void (*after)(struct call *call);
     snowflake files_of; /* account whose upload quota counts; 0 means the caller */
     bool decides;       /* set by prepare on APPEND routes: use STORE_WRITE instead */
@@ -140,9 +140,9 @@ void *call_passed_data(const struct call *call, const char *type);
  * this function returns. */
 void call_resume_after_await(struct call *call, enum err e);
 
-/* A handler returns this if rows have changed since call->read read them. The transaction is rolled
- * back, and the call returns to the READ stage, up to eight times. In the KNOWN_BODY stage the call
- * continues with DECODE instead. */
+/* A handler returns the result of this function if rows have changed since call->read read them.
+ * The transaction is rolled back, and the call returns to the READ stage, up to eight times. In the
+ * KNOWN_BODY stage the call continues with DECODE instead. */
 enum err call_restart_at_read(struct call *call);
 
 /* Returns the id of a path parameter; name is that of its resolver. */

@@ -36,8 +36,8 @@ static uint64_t rate_limit_key_of_caller(const struct caller *c)
     return c->kind == CALLER_BEARER ? hash_u64(c->id ^ hash_u64(c->application_id)) : c->id;
 }
 
-/* Counts a call of a service route. These routes send rate-limit headers only when the limit is
- * exceeded, because probes and browsers do not read them. */
+/* Counts a call of a service route. Service routes send rate-limit headers only when the limit is
+ * exceeded, because probes and browsers do not read these headers. */
 static enum err check_service_route_limit(struct call_context *run)
 {
     run->limit_result = limits_count_call(run->call.api->limits, caller_address_hash(run), true,

@@ -47,8 +47,8 @@ struct deletion_rule {
      * the same rows. mark marks the files of these rows as deleted, remove deletes the rows. A
      * statement that is not needed is NULL. */
     struct sql mark, remove;
-    /* Called instead of mark and remove. Must call deletion_step_count_rows for the rows that it
-     * writes. */
+    /* Called instead of mark and remove. Must call deletion_step_count_rows with the number of rows
+     * that it deletes or changes. */
     enum err (*run)(struct call *call, snowflake id, struct deletion_step *step);
     enum deletion_phase phase;
 };
@@ -96,7 +96,7 @@ enum err deletion_apply_all_rules(struct call *call, enum deletion_object_kind w
  * deletion_schedule_next_step. */
 enum err deletion_run_step(struct call *call, const struct job_kind *kind,
                            enum deletion_object_kind with, snowflake id);
-/* Runs the statements of one rule once. */
+/* Runs both statements of one rule once, for at most `portion` rows. */
 enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule, snowflake id,
                              int64_t portion, int64_t *ret_gone);
 /* Schedules the job that repeats the step, if step->rows_left is 0. */

@@ -33,7 +33,7 @@ struct route_match {
 
 void router_match_request(const struct router *r, struct arena *arena, enum http_method method,
                           struct str target, struct route_match *ret);
-/* Finds the route before the body is read. */
+/* Finds the route of a request, before the body is read. */
 const struct route *router_find_route(const struct router *r, enum http_method method,
                                       struct str target);
 const struct path_resolver *router_find_resolver(const struct domain *const *domains,
@@ -68,7 +68,7 @@ struct api {
     struct password_hasher *hashing; /* set while the loops run */
     struct file_removal *file_removal;
     struct token_use_writer *token_uses;
-    struct fetcher **fetchers; /* one per loop, created at its first use */
+    struct fetcher **fetchers; /* HTTP clients, one per loop, created at their first use */
     struct loops *loops;
     struct http_server *_Atomic server; /* NULL during startup */
     enum err (*check_permissions)(struct call *call, uint64_t needs);
@@ -92,8 +92,8 @@ void api_warn_untrusted_proxy(struct api *api, const struct http_exchange *x);
 
 enum { CALL_MAX_HEADERS = 8 * 1024, CALL_MOST_COUNTED = 4 };
 
-/* The response, except for call->reply. At most one of borrowed, shared and file is set; it is then
- * the body instead of call->reply. */
+/* The response, except for call->reply. At most one of borrowed, shared and file is set. If one is
+ * set, it is the body, and call->reply is not used. */
 struct call_response {
     int status;          /* 0 means the success status of the route */
     struct str type;     /* content type; NULL pointer means JSON */
@@ -282,7 +282,7 @@ void cors_add_preflight_headers(struct call *call);
 
 /* --- documented_operations.c ------------------------------------------------------- */
 
-/* Returns true if Discord documents this operation; path is the requested path. */
+/* Returns true if Discord's documentation lists this operation; path is the requested path. */
 bool is_documented_operation(enum http_method method, struct str path);
 /* Lists the operations that Discord documents but no route implements, for the reference. */
 void write_missing_operations(const struct domain *const *domains, struct buf *out);

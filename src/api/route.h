@@ -139,7 +139,7 @@ struct domain {
     /* Reads the members (snowflakes) of a private channel, who receive its events. At most one
      * feature folder sets it. */
     enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
-    const struct job_kind *const *jobs; /* the list ends with NULL; may be NULL */
+    const struct job_kind *const *jobs; /* ends with NULL; NULL if the folder has no jobs */
     const struct hook_listeners *hooks; /* listeners (api/hooks.h); may be NULL */
     /* Rules for rows of this folder that are deleted together with an object (api/deletion.h); may
      * be NULL. */

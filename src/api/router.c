@@ -1,8 +1,8 @@
-/* router.c - finds the route of a method and path.
+/* router.c - finds the route for the method and path of a request.
  *
- * The paths of all routes form a tree of segments. Literal segments are tried before
- * parameters, with backtracking, so the order of the routes does not matter. Parameters with a
- * prefix are tried before other parameters. */
+ * The paths of all routes form a tree of segments. Literal segments are tried before parameters,
+ * with backtracking, so the order of the routes does not matter. Parameters with a prefix are tried
+ * before other parameters. */
 #include "api/internal.h"
 
 #include <stdio.h>

@@ -109,8 +109,8 @@ static void on_transaction_finished(struct work_item *w, enum err e)
         e = OK;
         break;
     default:
-        /* After ERR_UNAVAILABLE the commit may still have happened (store.h), so evict the revoked
-         * credentials from the cache; the next call reads them from the store. */
+        /* After ERR_UNAVAILABLE the commit may still have happened (store.h). So evict credentials
+         * that this call revoked from the cache; the next call reads them from the store. */
         for (struct revocation_record *f = e == ERR_UNAVAILABLE ? run->effects.revocations : NULL;
              f; f = f->next)
             api_apply_revocation(call->api, f);
@@ -335,7 +335,7 @@ static bool run_before_decode_hook(struct call_context *run)
     return e || call->read;
 }
 
-/* Starts the stage that follows the completed one. */
+/* Starts the next stage of a call after the stage `ended`. */
 static void start_next_stage(struct call_context *run, enum call_stage ended)
 {
     struct call *call = &run->call;

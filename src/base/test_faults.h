@@ -1,7 +1,7 @@
 /* test_faults.h - faults that tests inject, to check that the tests detect them.
  *
  * Only test builds contain faults (tests/inside/test_faults.c): the environment variable
- * GUILDHALL_TEST_FAULT lists the enabled ones, separated by commas. In other builds the compiler
+ * GUILDHALL_TEST_FAULT lists the enabled faults, separated by commas. In other builds the compiler
  * removes the checks. */
 #ifndef BASE_TEST_FAULTS_H
 #define BASE_TEST_FAULTS_H

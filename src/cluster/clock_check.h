@@ -14,7 +14,7 @@
 
 enum {
     CLOCK_OFFSET_MAX_MS = 250,   /* difference of two clocks that network delays cannot explain */
-    CLOCK_WRONG_AFTER_MS = 3000, /* a difference counts after it was observed for this long */
+    CLOCK_WRONG_AFTER_MS = 3000, /* a clock is wrong after it differed for this long */
     CLOCK_JUMP_MS = 1000,        /* step of the database's clock that counts as a jump */
 };
 

@@ -32,7 +32,7 @@ static void deliver_log_entry(void *arg, int64_t position, const struct log_entr
 {
     struct cluster *c = arg;
 
-    /* Revocations by this node already took effect at the commit. */
+    /* Revocations by this node already took effect here when they were committed. */
     if (f->origin != c->identity && f->revocations) {
         for (const struct revocation_record *o = f->revocations; o; o = o->next)
             c->options.revoke(c->options.arg, o);

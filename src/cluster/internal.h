@@ -127,7 +127,7 @@ enum err read_new_transaction_id(struct cluster *c, struct arena *arena, struct 
 /* Returns in *ret whether all transactions of cluster nodes with ids below bound have ended. If
  * `end` is set, also terminates them. */
 enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret);
-/* Query of read_new_transaction_id; a test replaces it with a wrong one. */
+/* Query of read_new_transaction_id. A test replaces it with a query that returns a wrong bound. */
 extern struct sql transaction_bound_sql;
 /* Time after which a transaction that blocks the log is terminated, in ms; tests may change it. */
 extern int64_t terminate_transactions_after_ms;

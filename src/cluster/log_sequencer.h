@@ -20,9 +20,9 @@ struct log_entry_sink {
 struct log_sequencer *log_sequencer_new(const struct log_entry_sink *sink, int64_t next);
 void log_sequencer_free(struct log_sequencer *l); /* accepts NULL */
 
-/* Offers a log entry. If bytes.n is 0, the position was aborted. frame contains the decoded bytes,
- * or is NULL. Bytes that must wait are copied. A position too far ahead is ignored and must be
- * offered again. */
+/* Offers a log entry. If bytes.n is 0, the position was aborted. frame is the decoded entry, or
+ * NULL. If the entry must wait, its bytes are copied. A position too far ahead is ignored and must
+ * be offered again. */
 void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct str bytes,
                                const struct log_entry *frame);
 /* Offers a log entry from NATS. If it cannot be decoded, its position counts as missing until the

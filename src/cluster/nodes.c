@@ -33,7 +33,7 @@ static const char INSERT_NODE[] =
     "begun_at = excluded.begun_at, ids_until = excluded.ids_until, position = 0, sessions = 0, "
     "version = excluded.version, settings = excluded.settings, address = excluded.address, "
     "schema = excluded.schema, frames = excluded.frames, voice = ''";
-/* Nodes with another format of log entries could not decode each other's events. */
+/* Nodes with different formats of log entries cannot decode each other's events. */
 static const char SELECT_OTHER_FRAME_FORMAT[] =
     "select node from nodes where node <> $1 and state <> 3 and frames not in (0, $2) and "
     "seen_at > clock_timestamp() - cast($3 as double precision) * interval '1 millisecond' limit 1";

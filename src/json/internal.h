@@ -71,7 +71,7 @@ bool type_get_maximum(const struct type *type, int64_t *ret);
 struct decode_progress {
     const struct schema *schema;
     char *object;
-    size_t next;   /* index of the field after the last one found, which is tried first */
+    size_t next;   /* index of the field after the last found field; the search starts there */
     uint64_t seen; /* fields that were present, one bit per field */
 };
 

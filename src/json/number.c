@@ -124,9 +124,9 @@ static bool decimal_parses_to_double(double v, uint64_t m, int exponent)
     return strtod(text, NULL) == v;
 }
 
-/* Finds the shortest decimal that parses to v. 15 digits survive the conversion to a double, and 17
- * always identify it; subnormal doubles need fewer. Where the spacing of doubles changes, the
- * nearest decimal may fail while the next higher one succeeds. */
+/* Finds the shortest decimal that parses to v. Every decimal of 15 digits survives the conversion
+ * to a double, and 17 digits identify every double; subnormal doubles need fewer. Where the spacing
+ * of doubles changes, the nearest decimal may fail while the next higher decimal succeeds. */
 static int find_shortest_decimal(double v, uint64_t *ret_m)
 {
     for (int digits = v < DBL_MIN ? 1 : 15;; digits++) {

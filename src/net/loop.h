@@ -76,9 +76,9 @@ void loop_call_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void 
 
 /* --- timeouts ------------------------------------------------------------------------- */
 
-/* A timeout. All timeouts of a list have the same duration, so a restarted timeout moves to the
- * end. Timeouts are checked at most every 250 ms (more often for shorter durations), against the
- * loop's clock or, if movable_clock, against the clock that tests can move. */
+/* A timeout. All timeouts of a list have the same duration, so a restarted timeout moves to the end
+ * of the list. Timeouts are checked at most every 250 ms (more often for shorter durations),
+ * against the loop's clock or, if movable_clock, against the clock that tests can move. */
 struct deadline {
     struct link link;
     int64_t at; /* time of expiry, in ms */

@@ -33,7 +33,7 @@ bool injected_faults_exist(const struct injected_faults *f);
 /* Adds a fault and sets its id. Returns false if there are already MOST_FAULTS. All functions of
  * this header may be called from any thread. */
 bool injected_faults_add(struct injected_faults *f, struct injected_fault *fault);
-/* Removes the fault with this id, or all faults if id is 0. Returns false if there was none. */
+/* Removes the fault with this id, or all if id is 0. Returns false if nothing was removed. */
 bool injected_faults_remove(struct injected_faults *f, uint64_t id);
 /* Copies the faults to ret, which has room for MOST_FAULTS; returns their number. */
 size_t injected_faults_list(struct injected_faults *f, struct injected_fault *ret);

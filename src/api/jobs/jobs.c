@@ -126,7 +126,7 @@ enum err job_finish(struct call *call, const struct job *job)
 struct job_claim {
     char kind[48];
     struct job job; /* job.kind is NULL if this version does not know the kind */
-    int64_t until;  /* new due time of the row (lease); 0 to delete the row */
+    int64_t until;  /* new due time of the job's row (its lease); 0 to delete the row */
     bool taken;
 };
 

@@ -29,7 +29,7 @@ struct job_kind {
     int64_t lease_ms;
 };
 
-/* Schedules a job for due_us. Replaces the job of that kind with the same key. */
+/* Schedules a job for due_us. Replaces a scheduled job of the same kind and key. */
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data);
 /* Schedules a job without data; cheap if the job is already scheduled for that time. */
@@ -38,7 +38,7 @@ enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind,
 /* Inserts a job without a call, for imports of data; an existing job is not changed. */
 enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t due_us,
                         struct str data);
-/* Deletes the scheduled job, if there is one. */
+/* Deletes the scheduled job of this kind and key, if there is one. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
 
 /* Renew the lease of a running job that has a `start` function, or delete the job. If the job was

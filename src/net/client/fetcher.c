@@ -1,6 +1,6 @@
 /* fetcher.c - outgoing HTTP requests with libcurl on an event loop.
  *
- * libcurl tells which sockets and which timer to watch; the event loop watches them. */
+ * libcurl reports which sockets and which timer it needs, and the event loop watches them. */
 #include "net/client/fetcher.h"
 
 #include <sys/socket.h>

@@ -18,7 +18,7 @@ enum { MAX_WAITING_MAILS = 4, MAIL_TIMEOUT_MS = 20000, MAIL_CONNECT_MS = 10000 }
 
 struct mailer {
     char *url, *from, *envelope_from;
-    bool is_local; /* plain SMTP to this machine needs no TLS */
+    bool is_local; /* whether the SMTP server is on this machine, so that no TLS is needed */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;

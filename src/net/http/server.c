@@ -209,7 +209,7 @@ static void close_all_connections(struct loop *l, void *arg)
     struct server_loop *h = arg;
 
     (void)l;
-    /* Closed connections are removed from the list in a later loop iteration. */
+    /* The list does not change here: connections are removed in a later loop iteration. */
     for (struct link *at = h->connections.next; at != &h->connections; at = at->next)
         connection_close(container_of(at, struct connection, link));
 }
@@ -240,7 +240,7 @@ static void call_on_each_loop(struct http_server *s, void (*run)(struct loop *l,
         loop_call_and_wait(loops_get(s->loops, i), run, s->server_loops[i]);
 }
 
-/* Closes connections in batches: there may be thousands and running requests share the loop. */
+/* Closes connections in batches, because there may be thousands, and other requests run, too. */
 static void close_idle_connections(struct http_server *s)
 {
     struct close_batch p = { .server_loops = s->server_loops, .more = true };

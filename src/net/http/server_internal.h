@@ -249,7 +249,7 @@ static inline size_t connection_unsent_bytes(const struct connection *c)
 }
 
 bool server_loop_read_time_is_up(struct server_loop *h);
-/* Handles the rest of c->in in the next loop iteration. */
+/* Handles the remaining input c->in in the next loop iteration. */
 void connection_postpone_input(struct connection *c);
 void on_continue_postponed_input(struct loop_message *post);
 

@@ -16,7 +16,7 @@ enum {
 
 struct long_response {
     int fd;           /* file to send; -1 if the response is a text */
-    struct str text;  /* the rest of the text that is not sent yet */
+    struct str text;  /* the part of the text that is not sent yet */
     struct buf owned; /* buffer that owns the text; empty if the text is static or shared */
     struct shared_text *shared; /* shared text that owns the text, or NULL */
     int64_t left;
@@ -158,8 +158,8 @@ static void begin_long_response(struct connection *c, struct http_server_request
     http_server_request_free(call);
 }
 
-/* Appends the headers and starts the body. Unless the connection's input is being handled, also
- * sends them. */
+/* Appends the headers and starts the body. If the connection's input is being handled, the code
+ * that handles it sends the output. */
 static void respond_with_long_body(struct http_server_request *call,
                                    const struct response_head *head, struct long_response f)
 {

@@ -619,8 +619,8 @@ static void wake_for_next_iteration(struct server_loop *h)
     loop_post(h->loop, post);
 }
 
-/* Sends the output of sockets at the end of a loop iteration, for a limited time: there may be
- * thousands, and more are added. */
+/* Sends the output of all sockets with queued output, at the end of a loop iteration. The time is
+ * limited, because there may be thousands of sockets. */
 void websockets_send_queued_output(struct server_loop *h)
 {
     int64_t began = links_are_empty(&h->dirty) ? 0 : clock_monotonic_ns();

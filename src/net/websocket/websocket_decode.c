@@ -128,7 +128,7 @@ static int check_frame_head_start(const struct ws_reader *r)
         return opcode > WS_PONG || !fin || length > WS_MAX_CONTROL ? -1002 : 0;
     if (opcode > WS_BINARY)
         return -1002;
-    /* A continuation frame must follow a started message, and other data frames must not. */
+    /* Continuation frames are valid only inside a fragmented message, other data frames outside. */
     return (opcode == WS_CONTINUE) == (r->opcode != 0) ? 0 : -1002;
 }
 
