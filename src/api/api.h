@@ -167,7 +167,7 @@ void api_write_reference(const struct domain *const *domains, struct buf *out);
 /* Appends one metric in the Prometheus text format; kind is "counter" or "gauge". */
 void api_append_metric(struct buf *out, const char *name, const char *kind, const char *help,
                        uint64_t v);
-/* The content type of /metrics. api_write_metrics writes the whole text, on any thread. */
+/* Content type of /metrics. api_write_metrics writes the whole response, on any thread. */
 #define API_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 void api_write_metrics(struct api *api, struct buf *out);
 /* Returns why the server is not ready, in the words of /readyz ("no store", "disk full"), or NULL

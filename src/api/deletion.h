@@ -108,7 +108,7 @@ enum err deletion_schedule_next_step(struct call *call, const struct job_kind *k
 struct application_deletion {
     struct deletion_step step;
     struct application application;
-    /* Position in the list of direct-message channels with the bot; open channels come first. */
+    /* Position in the list of direct-message channels with the bot: closed flag, channel id. */
     int64_t closed;
     snowflake channel_id;
 };

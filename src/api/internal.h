@@ -306,7 +306,7 @@ void job_scheduler_free(struct job_scheduler *jobs);
 /* Makes the scheduler check for due jobs at this time; may be called from any thread. */
 void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due);
 uint64_t job_scheduler_run_count(
-    const struct job_scheduler *jobs); /* number of jobs that this process has run */
+    const struct job_scheduler *jobs); /* returns the number of jobs that this process has run */
 
 /* --- stages.c, checks.c ---------------------------------------------------------------- */
 

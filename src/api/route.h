@@ -32,7 +32,7 @@ struct tx;
 
 /* The callers that a route accepts; combine them: AUTH_USER | AUTH_BOT. */
 enum route_auth_flags {
-    AUTH_OPEN = 1,   /* accepts everyone; a valid credential is recognised */
+    AUTH_OPEN = 1,   /* accepts everyone; a valid credential identifies the caller */
     AUTH_USER = 2,   /* accepts tokens of user accounts */
     AUTH_BOT = 4,    /* accepts tokens of bots */
     AUTH_BEARER = 8, /* accepts OAuth2 access tokens with route->scope */

@@ -344,7 +344,7 @@ void router_match_request(const struct router *r, struct arena *arena, enum http
 const struct route *router_find_route(const struct router *r, enum http_method method,
                                       struct str target)
 {
-    /* Memory is needed only to unescape a path. */
+    /* An arena is needed only if the path has percent-encoded characters. */
     struct arena *arena = target.n && memchr(target.p, '%', target.n) ? arena_new() : NULL;
     struct route_match m = { .error = OK };
     struct path_segments path;

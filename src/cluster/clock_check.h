@@ -35,8 +35,8 @@ struct clock_check {
 bool node_clock_is_right(int64_t offset_ms, const int64_t *others, size_t count);
 /* Returns whether the database's clock was stepped since the last sample. */
 bool database_clock_jumped(const struct clock_check *w, const struct clock_sample *now);
-/* Records a sample and the result of node_clock_is_right. The first sample takes effect
- * immediately. */
+/* Records a sample and the result of node_clock_is_right. The clock counts as wrong if the first
+ * sample is wrong, or after CLOCK_WRONG_AFTER_MS of wrong samples. */
 void clock_check_record_sample(struct clock_check *w, const struct clock_sample *now, bool agrees);
 
 #endif

@@ -105,8 +105,7 @@ static void store_waiting_entry(struct log_sequencer *l, int64_t position, struc
 {
     struct sequencer_slot *s = sequencer_slot_at(l, position);
 
-    /* An entry from the log replaces one from NATS, which may be undecodable. Drop other repeats.
-     */
+    /* An entry from the log replaces one from NATS, which may be undecodable. Drop repeats. */
     if (s->filled && (published || !s->published))
         return;
     mem_free((void *)s->bytes.p);

@@ -64,8 +64,8 @@ static inline bool decode_short_int(struct json_reader *r, int64_t *ret)
     return true;
 }
 
-/* Decodes an ASCII string of a type that limits only the length. JSON writes U+0000 only as an
- * escape. Returns false and consumes nothing if the slow path is needed (escapes, non-ASCII). */
+/* Decodes an ASCII string of a type that limits only the length. Without escapes, it cannot contain
+ * U+0000. Returns false and consumes nothing if the slow path is needed (escapes, non-ASCII). */
 static inline bool decode_plain_string(struct json_reader *r, const struct type *type,
                                        struct str *out)
 {

@@ -59,7 +59,7 @@ void ws_reader_free(struct ws_reader *r);
 
 struct ws_message {
     enum ws_opcode opcode; /* WS_TEXT, WS_BINARY, WS_PING, WS_PONG or WS_CLOSE */
-    struct str payload;    /* valid until the next ws_decode; the reason in case of WS_CLOSE */
+    struct str payload;    /* valid until the next ws_decode; for WS_CLOSE, the close reason */
     int close_code;        /* for WS_CLOSE, the peer's code, or WS_NO_CODE */
 };
 
