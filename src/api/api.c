@@ -227,7 +227,7 @@ struct str api_base_url(const struct call *call, const char *scheme)
     return build_base_url(call, scheme, x ? x->request->host : (struct str){ 0 });
 }
 
-/* GET and HEAD emit no events, so only the caller sees the URL. */
+/* For GET and HEAD use the Host header: they emit no events, so only the caller sees the URL. */
 struct str api_public_base_url(const struct call *call)
 {
     const struct http_exchange *x = call->exchange;

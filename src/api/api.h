@@ -36,9 +36,9 @@ struct gateway;      /* gateway/gateway.h; api/ only passes the pointer on */
 struct traffic_ring; /* traffic/traffic.h */
 struct workbench;
 
-/* Users who may register: everyone; users with a code from the operator; users with such a code or
- * with an invite to a guild; nobody; everyone on this machine, and others with a code from the
- * operator. */
+/* The values in order: everyone may register; only users with a code from the operator; users with
+ * such a code or an invite to a guild; nobody; everyone on this machine, and other users with a
+ * code from the operator. */
 enum registration_mode {
     REGISTRATION_OPEN,
     REGISTRATION_INVITE,
@@ -57,7 +57,7 @@ struct api_commit_callbacks {
      * auth_revocation_count was already `forgets` or more stay valid. */
     void (*credential_revoked)(void *arg, snowflake account, const unsigned char *token,
                                uint64_t forgets);
-    /* Called when addresses are banned, after the commit. */
+    /* Called after the commit of a call that bans addresses. */
     void (*addresses_banned)(void *arg, const struct ip_network *n);
     /* Called for each voice state that is created, changed or deleted, in commit order, on a thread
      * of the store. */
@@ -73,21 +73,21 @@ struct api_options {
     const char *version;
     int64_t application_flags; /* flags that new applications have */
     struct api_commit_callbacks events;
-    struct cluster *cluster;   /* the other nodes on the database; NULL if there are none */
+    struct cluster *cluster;   /* nodes that share the database; NULL if there is only one */
     struct gateway *gateway;   /* for routes that query the gateway; may be NULL */
     const char *data;          /* folder whose disk usage /metrics shows, or NULL */
     const char *metrics_token; /* token for /metrics; if NULL, only local callers have access */
     /* Appends metrics of other folders to /metrics. May be NULL. */
     void (*metrics)(void *arg, struct buf *out);
     void *metrics_arg;
-    /* Fills the response to a GET that matches no route; returns false if there is no such page.
-     * May be NULL. */
+    /* Writes the response to a GET that matches no route, such as a page of the web client. Returns
+     * false if there is no such page. May be NULL. */
     bool (*page)(void *arg, struct call *call);
     void *page_arg;
     struct traffic_ring *traffic; /* buffer of traffic records; may be NULL */
     struct workbench *workbench;  /* used by the console's routes; may be NULL */
     bool private_endpoints; /* outgoing requests may connect to loopback and private addresses */
-    bool private_for_local; /* with private_endpoints: only for URLs from local callers */
+    bool private_for_local; /* restricts private_endpoints to URLs that local callers set */
     bool trusts_proxies;    /* whether the option trusted-proxies is set */
     enum registration_mode registration;
     struct mailer *mailer; /* NULL if no mail can be sent */
@@ -118,8 +118,8 @@ void api_set_http_server(struct api *api, struct http_server *server);
 void api_begin_draining(struct api *api);
 /* Waits until no call is running. */
 void api_wait_for_calls(struct api *api);
-/* Mark the begin and end of background work, for which api_wait_for_calls waits as for running
- * calls. May be called from any thread. */
+/* Mark the start and end of background work. api_wait_for_calls waits for it as for running calls.
+ * May be called from any thread. */
 void api_background_work_begin(struct api *api);
 void api_background_work_end(struct api *api);
 /* Cancels outgoing requests. Call after api_wait_for_calls, before the loops stop. */
@@ -167,11 +167,11 @@ void api_write_reference(const struct domain *const *domains, struct buf *out);
 /* Appends one metric in the Prometheus text format; kind is "counter" or "gauge". */
 void api_append_metric(struct buf *out, const char *name, const char *kind, const char *help,
                        uint64_t v);
-/* The content type of /metrics. api_write_metrics writes the whole text, on any thread. */
+/* Content type of /metrics. api_write_metrics writes the whole response, on any thread. */
 #define API_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 void api_write_metrics(struct api *api, struct buf *out);
-/* Returns why the server is not ready, in the two words of /readyz, or NULL if it is ready. May be
- * called from any thread. */
+/* Returns why the server is not ready, in the words of /readyz ("no store", "disk full"), or NULL
+ * if it is ready. May be called from any thread. */
 const char *api_not_ready_reason(struct api *api);
 
 /* Routes that every server has: /healthz, /readyz, /metrics, /openapi.json. */

@@ -54,8 +54,8 @@ void api_stop(struct api *api)
     job_scheduler_stop(api->jobs);
     file_removal_stop(api->file_removal);
     token_use_writer_stop(api->token_uses);
-    /* Cancelling a request starts an internal call, which may send another request; so repeat until
-     * none is left. */
+    /* Cancelling an outgoing request may start an internal call, and that call may send another
+     * request. So repeat until no request is left. */
     do {
         for (unsigned i = 0; i < loops_count(api->loops); i++)
             loop_call_and_wait(loops_get(api->loops, i), free_loop_fetcher, api);

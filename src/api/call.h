@@ -120,11 +120,11 @@ struct call {
     void (*await)(struct call *call);
     enum err (*hash)(struct call *call);
     enum err (*compute)(struct call *call);
-    /* Called after the commit, if the handler has set this member. */
+    /* Called on the loop after the commit, if the handler has set this member. */
     void (*after)(struct call *call);
-    snowflake files_of; /* account whose upload quota counts; 0: the caller's */
-    bool decides;       /* APPEND routes, set by prepare: use STORE_WRITE */
-    bool may_share;     /* APPEND routes, set by prepare: may share a transaction with others */
+    snowflake files_of; /* account whose upload quota counts; 0 means the caller */
+    bool decides;       /* set by prepare on APPEND routes: use STORE_WRITE instead */
+    bool may_share;     /* set by prepare on APPEND routes: calls may share a transaction */
 };
 
 /* Pass structs from one stage to later stages. Each is identified by its tag. call_pass_data
@@ -140,9 +140,9 @@ void *call_passed_data(const struct call *call, const char *type);
  * this function returns. */
 void call_resume_after_await(struct call *call, enum err e);
 
-/* A handler returns this if rows have changed since call->read read them. The transaction is rolled
- * back, and the call returns to the READ stage, up to eight times. In the KNOWN_BODY stage the call
- * continues with DECODE instead. */
+/* A handler returns the result of this function if rows have changed since call->read read them.
+ * The transaction is rolled back, and the call returns to the READ stage, up to eight times. In the
+ * KNOWN_BODY stage the call continues with DECODE instead. */
 enum err call_restart_at_read(struct call *call);
 
 /* Returns the id of a path parameter; name is that of its resolver. */
@@ -150,7 +150,7 @@ snowflake call_path_id(const struct call *call, const char *name);
 struct str call_path_text(const struct call *call, const char *name);
 /* Returns the API version in the path, 6 to 10; 10 if the path has none. */
 int call_api_version(const struct call *call);
-/* Parses the id in a text parameter that may also be a keyword such as "@me". */
+/* Parses the id in a path parameter that may also be a keyword such as "@me". */
 enum err call_parse_path_id(struct call *call, const char *name, snowflake *ret);
 
 /* Returns the account id or address hash by which background reads are scheduled, or 0. */
@@ -162,7 +162,7 @@ enum err call_read_nothing(struct call *call);
 
 /* Responds with an object of the type route->reply. */
 enum err call_reply_object(struct call *call, const void *value);
-/* Returns a JSON writer for the body, for responses assembled from JSON pieces. */
+/* Returns a JSON writer for the response body, for responses assembled from JSON pieces. */
 struct json_writer call_reply_json_writer(struct call *call);
 /* Responds with an object of a type other than route->reply, such as a special error. */
 enum err call_reply_as_type(struct call *call, const struct type *type, const void *value);
@@ -170,13 +170,13 @@ enum err call_reply_as_type(struct call *call, const struct type *type, const vo
 enum err call_reply_text(struct call *call, struct str content_type, struct str text);
 /* Responds with the contents of a buffer that is not JSON, and clears the buffer. */
 enum err call_reply_buf(struct call *call, struct str content_type, struct buf *text);
-/* Responds with JSON text that a cache also uses; takes over the caller's reference. */
+/* Responds with JSON text that a cache shares; takes over the caller's reference. */
 enum err call_reply_shared_text(struct call *call, struct shared_text *text);
 /* Responds with bytes that outlive the call; they are not compressed. */
 enum err call_reply_static_bytes(struct call *call, struct str content_type, struct str bytes);
 enum err call_reply_file(struct call *call, struct str content_type, int fd, int64_t size);
-/* Opens a blob (stored file) inside a transaction. If the call runs on a loop and the blob must
- * first be read from the database, returns an error that makes the store restart the read in the
+/* Opens a blob (stored file) inside a transaction. If the blob must be read from the database while
+ * the call runs on a loop, returns an error that makes the store restart the read in the
  * background. */
 enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_t *ret_size);
 /* Responds with the part of a file that the Range header requests (206), with the whole file, or
@@ -200,23 +200,23 @@ enum err call_owner_error(const struct call *call);
 
 /* --- refusal_cause.c ------------------------------------------------------------------- */
 
-/* Why a call is refused. The traffic log gets a sentence, which listeners of the hook call_refused
- * and the functions below write; the response gets the header X-Guildhall-Cause if permissions or
- * the rank decided. */
+/* Why a call is refused. The traffic log gets a sentence with the cause, which listeners of the
+ * hook call_refused and the functions below write. The response gets the header X-Guildhall-Cause
+ * if missing permissions or a too low rank are the cause. */
 struct refusal {
     enum err error;
-    uint64_t all; /* permissions, all of which are required and missing */
+    uint64_t all; /* required permissions, all of which the caller lacks */
     uint64_t any; /* permissions, one of which is required */
     bool rank;    /* see call_rank_error */
     bool owner;   /* see call_owner_error */
 };
-/* Returns true if the cause of a refusal will be recorded. If not, do not compute it. */
+/* Returns true if the cause of a refusal is recorded. Otherwise the caller need not compute it. */
 bool call_records_cause(const struct call *call);
-/* Sets the sentence with cause and fix. No effect if the call has one, or records none. It must not
- * contain secrets. */
+/* Sets the sentence with cause and fix, which must not contain secrets. Has no effect if the call
+ * already has a sentence, or if causes are not recorded. */
 void call_set_cause(const struct call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Records the call as one of this application's bot, for calls whose credential is in the path. */
+/* Records this application's bot as the caller, for calls whose credential is in the path. */
 void call_record_application(struct call *call, snowflake application_id);
 
 /* Adds a validation error for one field. All errors of a call are sent in one response. */
@@ -241,8 +241,8 @@ void call_emit_json_event(struct call *call, enum event event, struct audience t
 void call_emit_encoded_event(struct call *call, enum event event, struct audience to,
                              const struct schema *schema, const void *object, struct str json);
 
-/* Publishes the events of a call without a write transaction; otherwise the commit publishes them.
- * Only sessions of this node receive them. */
+/* Publishes the events of a call that has no write transaction; otherwise the commit publishes
+ * them. Only sessions on this node receive them. */
 void call_publish_events(const struct call *call);
 
 /* Passes a change of a voice state to the voice relay after the commit, in commit order, before the
@@ -250,8 +250,8 @@ void call_publish_events(const struct call *call);
 void call_record_voice_change(struct call *call, const struct relay_voice_state *fact);
 
 /* Counts this call once against a rate limit with a key that the handler chooses, such as a login
- * name, in addition to the route's limit. Returns ERR_RATE_LIMITED if the limit is exceeded; then
- * Retry-After describes this limit, and X-RateLimit-Remaining the route's. */
+ * name, in addition to the route's limit. Returns ERR_RATE_LIMITED if the limit is exceeded. Then
+ * Retry-After is that of this limit, and X-RateLimit-Remaining is that of the route's limit. */
 enum err call_count_against_limit(struct call *call, const struct rate_limit *limit,
                                   struct str key);
 /* Counts the call against a limit that replaces the route's limit in the rate-limit headers. Call
@@ -271,8 +271,8 @@ enum err call_refuse_shared_rate_limited(struct call *call, int64_t ms);
  * name must be new. The bytes count against the quota of call->files_of, or of the caller; if it is
  * exceeded, the transaction fails with ERR_UPLOAD_QUOTA. */
 enum err call_write_blob(struct call *call, snowflake id, const char *name, struct str bytes);
-/* Marks the blob in the transaction, so that it is deleted after the commit. Returns OK if the blob
- * does not exist. */
+/* Marks the row of a blob in the transaction, so that the blob is deleted after the commit. Returns
+ * OK if the blob does not exist. */
 enum err call_delete_blob(struct call *call, const char *name);
 /* Call after the transaction has marked rows of table files as deleted: their blobs are deleted
  * after the commit. */
@@ -288,7 +288,7 @@ void call_revoke_oauth2_tokens(struct call *call, snowflake id);
  * OAuth2 tokens of all accounts. */
 void call_revoke_application_tokens(struct call *call, snowflake id);
 /* Makes every node refuse these addresses and close their sessions after the commit. If banned is
- * false, the nodes accept them again. */
+ * false, makes every node accept these addresses again. */
 struct ip_network;
 void call_ban_addresses(struct call *call, const struct ip_network *n, bool banned);
 
@@ -296,7 +296,7 @@ void call_ban_addresses(struct call *call, const struct ip_network *n, bool bann
 
 enum refusal_kind { REFUSED_PASSWORD, REFUSED_TOO_MANY };
 
-/* Logs a refused call with the client's address, at a limited rate; on any thread. */
+/* Logs a refused call with the client's address, at a limited rate. May be called on any thread. */
 void call_log_refusal(const struct call *call, enum refusal_kind kind);
 
 #endif

@@ -12,8 +12,8 @@ static uint64_t caller_address_hash(const struct call_context *run)
     return run->call.exchange->address;
 }
 
-/* Returns a hash of the path's major parameters (guild, channel, webhook and its token). Each value
- * has its own rate-limit bucket. */
+/* Returns a hash of the path's major parameters (guild, channel, webhook and its token). Each
+ * combination of their values has its own rate-limit bucket. */
 static uint64_t hash_major_parameters(const struct call_context *run)
 {
     uint64_t major = 0;
@@ -23,21 +23,21 @@ static uint64_t hash_major_parameters(const struct call_context *run)
             snowflake id;
             struct str text = run->match.params[i];
 
-            /* Parse the id, so that leading zeros do not lead to another bucket. */
+            /* Parse the id, so that the same id with leading zeros has the same bucket. */
             major = hash_u64(major) ^ (snowflake_parse(text, &id) ? id : hash_str(text));
         }
     return major;
 }
 
-/* Returns the rate-limit key of a caller. OAuth2 apps are counted separately from the account that
- * authorised them. */
+/* Returns the rate-limit key of a caller. Calls with an OAuth2 token do not count against the
+ * account that authorised the app. */
 static uint64_t rate_limit_key_of_caller(const struct caller *c)
 {
     return c->kind == CALLER_BEARER ? hash_u64(c->id ^ hash_u64(c->application_id)) : c->id;
 }
 
-/* Counts a call of a service route. These routes send rate-limit headers only when the limit is
- * exceeded, because probes and browsers do not read them. */
+/* Counts a call of a service route. Service routes send rate-limit headers only when the limit is
+ * exceeded, because probes and browsers do not read these headers. */
 static enum err check_service_route_limit(struct call_context *run)
 {
     run->limit_result = limits_count_call(run->call.api->limits, caller_address_hash(run), true,
@@ -175,8 +175,8 @@ static struct str find_json_or_form_text(const struct call *call)
 
 enum { LONGEST_PARTS = 1024 * 1024 };
 
-/* Returns the parts without a filename as one JSON object of strings. If several parts have the
- * same name, the first counts. */
+/* Returns the multipart parts without a filename as one JSON object of strings. If several parts
+ * have the same name, the first counts. */
 static struct str convert_multipart_fields_to_json(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
@@ -220,7 +220,7 @@ static enum err decode_urlencoded_form(struct call *call, struct str form)
     return schema_decode_query(r->body->schema, form, &call->form, (void **)&call->body);
 }
 
-/* Returns the parts without a filename as a urlencoded form. */
+/* Returns the multipart parts without a filename as a urlencoded form. */
 static struct str convert_multipart_fields_to_form(const struct call *call)
 {
     const struct multipart *parts = call->exchange->parts;
@@ -277,8 +277,8 @@ static enum err decode_body(struct call *call)
     return schema_decode(r->body, text, &call->form, (void **)&call->body);
 }
 
-/* Decodes query and body. An error is stored in call->decoded, because the error of an unknown or
- * invisible object of the path has precedence. */
+/* Decodes query and body. An error is stored in call->decoded and reported later, because an error
+ * about an unknown or invisible object of the path has precedence. */
 void call_decode_input(struct call *call)
 {
     const struct route *r = call->route;

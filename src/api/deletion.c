@@ -15,8 +15,8 @@ struct deletion_step deletion_step_begin(void)
                                    clock_thread_cpu_ns() + STEP_NS };
 }
 
-/* Subtracts deleted rows from the step. Also ends the step when its CPU time is used up, because
- * the cost of rows differs by a factor of a hundred. */
+/* Subtracts deleted rows from the rows that the step may still delete. Also ends the step when its
+ * CPU time is used up, because some rows cost a hundred times as much as others. */
 void deletion_step_count_rows(struct deletion_step *step, int64_t rows)
 {
     step->rows_left -= rows;

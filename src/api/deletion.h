@@ -18,7 +18,7 @@ enum { DELETION_ROWS = 300 }; /* rows per step, which take the writer a few mill
 enum deletion_object_kind {
     WITH_GUILD = 1,
     WITH_CHANNEL,  /* channel or thread */
-    WITH_MESSAGES, /* oldest messages of a channel; in statements $1 is the channel, $2 the limit */
+    WITH_MESSAGES, /* oldest messages of a channel; in SQL, $1 is the channel, $2 the limit */
     WITH_ROLE,
     WITH_ACCOUNT, /* the account's row remains without a name, so that its messages stay visible */
     WITH_APPLICATION,
@@ -33,7 +33,7 @@ enum deletion_phase {
     DELETE_LAST,  /* the row of the object itself */
 };
 
-/* The limits of one step. If rows_left is 0 after a step, the object may still have rows. */
+/* The limits of one step. If rows_left is 0 after a step, the object may have more rows. */
 struct deletion_step {
     int64_t rows_left;          /* rows that this step may still delete */
     int64_t rows_per_statement; /* maximum rows per statement */
@@ -43,12 +43,12 @@ struct deletion_step {
 struct deletion_rule {
     enum deletion_object_kind with; /* 0 ends the list */
     const char *table;
-    /* Both statements take the id of the object ($1) and a number of rows ($2), and select the same
-     * rows: mark marks their files as deleted, remove deletes the rows. The text is NULL if there
-     * is no statement. */
+    /* Both statements take the id of the object ($1) and a maximum number of rows ($2), and select
+     * the same rows. mark marks the files of these rows as deleted, remove deletes the rows. A
+     * statement that is not needed is NULL. */
     struct sql mark, remove;
-    /* Called instead of mark and remove. Must call deletion_step_count_rows for the rows that it
-     * writes. */
+    /* Called instead of mark and remove. Must call deletion_step_count_rows with the number of rows
+     * that it deletes or changes. */
     enum err (*run)(struct call *call, snowflake id, struct deletion_step *step);
     enum deletion_phase phase;
 };
@@ -60,12 +60,12 @@ struct deletion_rule {
     .with = object, .table = name,                                                          \
     .remove = { &"delete from " name " where " column " = $1 and (" key ") in (select " key \
                  " from " name " where " column " = $1 limit $2)" }
-/* Deletes rows that a condition selects; key names the columns of the primary key. */
+/* Deletes rows for which a condition is true; key names the columns of the primary key. */
 #define DELETE_WHERE(object, name, key, condition)                                    \
     .with = object, .table = name,                                                    \
     .remove = { &"delete from " name " where (" key ") in (select " key " from " name \
                  " where " condition " limit $2)" }
-/* Deletes all rows of the object in one statement; for tables that have few rows per object. */
+/* Deletes all rows of the object with one statement, for tables that have few rows per object. */
 #define DELETE_FEW(object, name, column) \
     .with = object, .table = name,       \
     .remove = { &"delete from " name " where " column " = $1 and cast($2 as bigint) > 0" }
@@ -88,27 +88,27 @@ void deletion_step_count_rows(struct deletion_step *step, int64_t rows);
 /* Returns the number of rows that the next statement may delete. */
 int64_t deletion_step_batch_size(const struct deletion_step *step);
 
-/* Applies the rules of all feature folders to this object. If step->rows_left is not 0 afterwards,
- * all rows are deleted. */
+/* Applies the deletion rules of all feature folders to this object. If step->rows_left is not 0
+ * afterwards, all rows of the object are deleted. */
 enum err deletion_apply_all_rules(struct call *call, enum deletion_object_kind with, snowflake id,
                                   struct deletion_step *step);
 /* Runs one step: calls deletion_step_begin, deletion_apply_all_rules and
  * deletion_schedule_next_step. */
 enum err deletion_run_step(struct call *call, const struct job_kind *kind,
                            enum deletion_object_kind with, snowflake id);
-/* Runs the statements of one rule once. */
+/* Runs both statements of one rule once, for at most `portion` rows. */
 enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule, snowflake id,
                              int64_t portion, int64_t *ret_gone);
 /* Schedules the job that repeats the step, if step->rows_left is 0. */
 enum err deletion_schedule_next_step(struct call *call, const struct job_kind *kind, snowflake id,
                                      const struct deletion_step *step, struct str data);
 
-/* The step of WITH_APPLICATION, with the application; rules of WITH_APPLICATION cast the step to
+/* The step for WITH_APPLICATION, and the application. Rules of WITH_APPLICATION cast the step to
  * this struct. */
 struct application_deletion {
     struct deletion_step step;
     struct application application;
-    /* Position in the list of direct channels with the bot; open channels come first. */
+    /* Position in the list of direct-message channels with the bot: closed flag, channel id. */
     int64_t closed;
     snowflake channel_id;
 };

@@ -54,12 +54,12 @@ enum { BAN_DELETED_MESSAGES_AT_ONCE = 200 }; /* takes the writer a few milliseco
 struct member_ban {
     snowflake guild_id, user_id;
     int64_t since_us; /* older messages are not deleted */
-    int64_t *room;    /* messages that this call may still delete, for all bans together */
+    int64_t *room;    /* number of messages that this call may still delete, over all its bans */
 };
 struct voice_moderation {
     const struct member *member;
     struct opt_bool mute, deaf;
-    struct opt_id to; /* channel to move to; null to disconnect */
+    struct opt_id to; /* voice channel to move the member to; null to disconnect */
     bool silenced;    /* for voice_moderation_apply: whether mute or deaf has changed */
 };
 /* A text that auto moderation checks, and the result. */
@@ -70,15 +70,15 @@ struct automod_text {
     struct str title, text;
     bool edited;          /* whether an existing message is edited */
     snowflake message_id; /* only for flagged_message_written */
-    /* The listener sets these members. refused: the message is not inserted, and the response is
-     * already set. found: the matched rule, for flagged_message_written. */
+    /* Set by the listener. If refused is true, the message is not inserted, and the response is
+     * already set. found is the matched rule, for flagged_message_written. */
     bool refused;
     const void *found;
 };
 struct automod_nickname {
     struct member *member; /* contains the new nickname */
     snowflake version;
-    bool trusted; /* rules do not apply: changed by a moderator, or a bot's nickname */
+    bool trusted; /* whether the rules do not apply: a moderator's change, or a bot's nickname */
     bool refused; /* set by the listener if the nickname is refused; the response is already set */
 };
 struct message_creation {
@@ -103,7 +103,7 @@ struct guild_app {
 struct account_app {
     snowflake user_id, application_id;
 };
-/* A button that sells an SKU. application_id is the application of the message's author, or 0. */
+/* A button that sells an SKU. application_id is that of the message's author (an app), or 0. */
 struct premium_button {
     snowflake sku_id, application_id;
 };

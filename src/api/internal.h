@@ -28,12 +28,12 @@ struct route_match {
     int version;      /* API version 6 to 10; 10 if the path has none */
     enum err error;   /* ERR_NOT_FOUND, ERR_METHOD_NOT_ALLOWED or ERR_INVALID_API_VERSION */
     unsigned allowed; /* allowed methods, one bit per http_method, for Allow and OPTIONS */
-    snowflake as_me;  /* id in the path in place of "@me"; must be the caller's, otherwise 404 */
+    snowflake as_me;  /* id in the path in place of "@me"; if it is not the caller's, 404 is sent */
 };
 
 void router_match_request(const struct router *r, struct arena *arena, enum http_method method,
                           struct str target, struct route_match *ret);
-/* Finds the route before the body is read. */
+/* Finds the route of a request, before the body is read. */
 const struct route *router_find_route(const struct router *r, enum http_method method,
                                       struct str target);
 const struct path_resolver *router_find_resolver(const struct domain *const *domains,
@@ -46,8 +46,8 @@ struct static_document {
     struct buf plain, zipped, tag;
 };
 
-/* To create a document, call static_document_new, write `plain`, then call static_document_finish,
- * which compresses it and takes long. */
+/* To create a document, call static_document_new, write `plain`, then call static_document_finish.
+ * The latter takes long, because it compresses the text. */
 struct static_document *static_document_new(void);
 void static_document_finish(struct static_document *d);
 void static_document_free(struct static_document *d);
@@ -68,7 +68,7 @@ struct api {
     struct password_hasher *hashing; /* set while the loops run */
     struct file_removal *file_removal;
     struct token_use_writer *token_uses;
-    struct fetcher **fetchers; /* one per loop, created at its first use */
+    struct fetcher **fetchers; /* HTTP clients, one per loop, created at their first use */
     struct loops *loops;
     struct http_server *_Atomic server; /* NULL during startup */
     enum err (*check_permissions)(struct call *call, uint64_t needs);
@@ -92,8 +92,8 @@ void api_warn_untrusted_proxy(struct api *api, const struct http_exchange *x);
 
 enum { CALL_MAX_HEADERS = 8 * 1024, CALL_MOST_COUNTED = 4 };
 
-/* The response, except for call->reply. At most one of borrowed, shared and file is set; it is then
- * the body instead of call->reply. */
+/* The response, except for call->reply. At most one of borrowed, shared and file is set. If one is
+ * set, it is the body, and call->reply is not used. */
 struct call_response {
     int status;          /* 0 means the success status of the route */
     struct str type;     /* content type; NULL pointer means JSON */
@@ -110,7 +110,7 @@ struct call_response {
  * them, except blobs, which the COMPUTE stage has written. */
 struct call_effects {
     struct emitted_event *announced, **announced_end;
-    enum err announce_error; /* error of reading an event's recipients; the call then fails */
+    enum err announce_error; /* error of reading an event's recipients; it makes the call fail */
     struct revocation_record *revocations;
     struct voice_state_change *voice_changes, **voice_changes_end;
     struct written_blob *blobs;
@@ -125,8 +125,8 @@ struct call_stage_data {
     void *value;
 };
 
-/* A limit against which this call was counted, so that a retry of the handler does not count
- * again. */
+/* A limit against which this call was already counted, so that a second run of the handler does not
+ * count it again. */
 struct call_limit_count {
     const struct rate_limit *limit;
     uint64_t key;
@@ -144,9 +144,9 @@ struct call_context {
     struct work_item work;
     snowflake ids[CALL_MAX_PARAMS]; /* parsed match.params */
     struct refusal refusal;
-    struct str cause;       /* sentence with the cause of the refusal; empty: none */
-    snowflake recorded_app; /* call_record_application; 0: none */
-    int64_t began;          /* clock_monotonic_ns if traffic is recorded; else 0 */
+    struct str cause;       /* sentence with the cause of the refusal; empty if there is none */
+    snowflake recorded_app; /* set by call_record_application, or 0 */
+    int64_t began;          /* clock_monotonic_ns if traffic is recorded, otherwise 0 */
     /* call_context_init clears all members above this one. */
     struct route_match match;
     struct credential credential;
@@ -163,7 +163,7 @@ struct call_context {
     struct cluster_position_wait
         revocation_wait; /* waits until all nodes have applied a revocation */
     int64_t started;     /* clock_monotonic_ns, when the whole request was received */
-    enum err refused;    /* error of the response; OK: none */
+    enum err refused;    /* error of the response, or OK */
 };
 
 static inline struct call_context *call_get_context(const struct call *call)
@@ -234,7 +234,7 @@ void on_call_committed(struct work_item *w);
 
 /* --- response.c -------------------------------------------------------------------- */
 
-/* The functions up to response_send_options end the call, which must not be used afterwards. */
+/* The functions from here to response_send_options end the call. Do not use it afterwards. */
 void response_send_success(struct call_context *run);
 void response_send_error(struct call_context *run, enum err e);
 /* Sends a response with a status that has no error code. */
@@ -250,11 +250,11 @@ void response_add_allow_header(struct call_context *run, const char *name);
 
 /* --- refusal_cause.c ----------------------------------------------------------------- */
 
-/* Completes the cause of a refusal in its transaction (the hook call_refused). */
+/* Calls the hook call_refused in the transaction of a refused call, which sets the cause. */
 void find_refusal_cause(struct call_context *run, enum err e);
 /* Sets the cause of a refusal by a rate limit. */
 void set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit);
-/* Adds the header X-Guildhall-Cause, if permissions or the rank decided. */
+/* Adds the header X-Guildhall-Cause, if missing permissions or a too low rank are the cause. */
 void add_refusal_cause_header(struct call_context *run);
 
 /* --- traffic_records.c ----------------------------------------------------------------- */
@@ -282,7 +282,7 @@ void cors_add_preflight_headers(struct call *call);
 
 /* --- documented_operations.c ------------------------------------------------------- */
 
-/* Returns true if Discord documents this operation; path is the requested path. */
+/* Returns true if Discord's documentation lists this operation; path is the requested path. */
 bool is_documented_operation(enum http_method method, struct str path);
 /* Lists the operations that Discord documents but no route implements, for the reference. */
 void write_missing_operations(const struct domain *const *domains, struct buf *out);
@@ -306,12 +306,11 @@ void job_scheduler_free(struct job_scheduler *jobs);
 /* Makes the scheduler check for due jobs at this time; may be called from any thread. */
 void job_scheduler_wake_at(struct job_scheduler *jobs, int64_t due);
 uint64_t job_scheduler_run_count(
-    const struct job_scheduler *jobs); /* number of jobs that this process has run */
+    const struct job_scheduler *jobs); /* returns the number of jobs that this process has run */
 
 /* --- stages.c, checks.c ---------------------------------------------------------------- */
 
-/* Checks the head of a request before its body is read: refuses the request, or accepts the
- * body. */
+/* Checks the head of a request before its body is read. Refuses it, or accepts the body. */
 void call_admit_request_head(struct api *api, struct http_exchange *x);
 /* Processes a request whose body is complete. */
 void call_process_request(struct api *api, struct http_exchange *x);
@@ -323,7 +322,7 @@ bool call_input_is_long(const struct call *call);
 void call_decode_input(struct call *call);
 
 /* Check a request without the store: check_request_head checks the head, check_request_body the
- * body. If objects of the path must be checked first, the error of the body stays in
+ * body. If objects of the path must be checked first, an error of the body is left in
  * call->decoded. */
 enum err check_request_head(struct call_context *run);
 enum err check_request_body(struct call_context *run);

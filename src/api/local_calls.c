@@ -1,4 +1,4 @@
-/* local_calls.c - detects calls from this machine, and decides which actions only they may do. */
+/* local_calls.c - detects calls from this machine, and decides what only such calls may do. */
 #include "api/internal.h"
 #include "base/clock.h"
 #include "base/log.h"

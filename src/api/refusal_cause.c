@@ -1,7 +1,7 @@
 /* refusal_cause.c - the cause of a refused call, for the traffic log and X-Guildhall-Cause.
  *
- * A call that succeeds never gets here. The sentence is only written while traffic is recorded; the
- * header costs a few dozen bytes of refusals by permissions. */
+ * Successful calls do not use this file. The sentence is written only while traffic is recorded.
+ * Only refusals because of permissions or rank get the header, which has a few dozen bytes. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -39,7 +39,7 @@ void call_record_application(struct call *call, snowflake application_id)
 void find_refusal_cause(struct call_context *run, enum err e)
 {
     run->refusal.error = e;
-    /* The call is refused anyway: if the cause cannot be read, the record has none. */
+    /* Ignore errors of listeners: the call is refused anyway, and the record then has no cause. */
     if (run->began && error_info(e)->status < 500)
         (void)hook_call_refused(&run->call, &run->refusal);
 }

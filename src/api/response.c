@@ -39,7 +39,7 @@ static void send_response(struct call_context *run, int status, struct str type)
     if (run->began)
         record_call_traffic(run, now, status, type,
                             type.p && !head.gzipped && file < 0 ? body : STR(""));
-    /* http_respond compresses short bodies itself, so a body that it compresses is not long. */
+    /* Bodies that http_respond compresses do not count as long. */
     bool is_long = body.n >= HTTP_LONG_TEXT_BYTES &&
                    (body.n > HTTP_GZIP_MAX_BYTES || head.gzipped || head.no_gzip ||
                     !http_accepts_content_coding(x->request->accept_encoding, STR("gzip")));

@@ -32,15 +32,15 @@ struct tx;
 
 /* The callers that a route accepts; combine them: AUTH_USER | AUTH_BOT. */
 enum route_auth_flags {
-    AUTH_OPEN = 1,   /* accepts everyone; a valid credential is recognised */
+    AUTH_OPEN = 1,   /* accepts everyone; a valid credential identifies the caller */
     AUTH_USER = 2,   /* accepts tokens of user accounts */
     AUTH_BOT = 4,    /* accepts tokens of bots */
     AUTH_BEARER = 8, /* accepts OAuth2 access tokens with route->scope */
-    AUTH_GOOD = 16,  /* with AUTH_OPEN: a credential is optional, but must be valid */
+    AUTH_GOOD = 16,  /* with AUTH_OPEN: a credential is optional, but if sent, it must be valid */
 };
 
 /* The transaction of the handler. By default GET reads and other methods write. For APPEND see
- * STORE_APPEND; there prepare may set call->decides to use STORE_WRITE instead. */
+ * STORE_APPEND; on APPEND routes, prepare may set call->decides to use STORE_WRITE instead. */
 enum route_transaction_kind {
     ROUTE_STORE_BY_METHOD,
     ROUTE_STORE_NONE,
@@ -68,7 +68,7 @@ enum route_body_flags { BODY_MULTIPART = 1, BODY_FORM = 2, BODY_PARTS = 4 };
 
 struct route {
     enum http_method method;
-    const char *path; /* "/users/{user.id}" below /api; {x} names a resolver */
+    const char *path; /* path below /api: "/users/{user.id}"; {x} names a resolver */
     const char *name; /* name of the handler, for documentation */
     const char *doc;
     unsigned auth;
@@ -103,10 +103,10 @@ struct route {
     /* Called on the loop before any transaction. Checks the body; may request stages by setting
      * call->read, call->await, call->hash or call->compute. */
     enum err (*prepare)(struct call *call);
-    /* Called in the transaction after the resolvers and `needs`, before errors of the body are
-     * reported: permission checks that `needs` cannot express. On service routes, whose path may
-     * contain the credential, it also runs before a long body is read; it may set call->files_of,
-     * whose quota counts. */
+    /* Called in the transaction after the resolvers and the check of `needs`, before errors of the
+     * body are reported. Makes permission checks that `needs` cannot express. On service routes,
+     * whose path may contain the credential, also runs before a long body is read. May set
+     * call->files_of. */
     enum err (*admit)(struct call *call);
     enum err (*handle)(struct call *call);
 };
@@ -117,7 +117,7 @@ struct path_resolver {
     const char *field; /* name of the parameter in error responses: "user_id" */
     bool is_text;      /* whether any text is allowed instead of a snowflake */
     /* If set, the parameter matches only text with this prefix. A route with such a parameter may
-     * have the same form as another route, and is tried first. */
+     * otherwise have the same path as another route; it is tried before that route. */
     const char *prefix;
     bool me;    /* whether "@me" means the caller */
     bool major; /* whether each value has its own rate-limit bucket (major parameter) */
@@ -133,13 +133,13 @@ struct domain {
     const char *doc;
     const struct route *routes;            /* the last entry has .path NULL */
     const struct path_resolver *resolvers; /* the last entry has .name NULL; may be NULL */
-    /* Checks that the caller has these permissions in the guild or channel of the path, and may
-     * write there (route_is_visible_write). At most one feature folder sets it. */
+    /* Checks that the caller has these permissions in the guild or channel of the path, and, for a
+     * visible write (route_is_visible_write), may write there. At most one domain sets it. */
     enum err (*check_permissions)(struct call *call, uint64_t needs);
     /* Reads the members (snowflakes) of a private channel, who receive its events. At most one
      * feature folder sets it. */
     enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
-    const struct job_kind *const *jobs; /* the list ends with NULL; may be NULL */
+    const struct job_kind *const *jobs; /* ends with NULL; NULL if the folder has no jobs */
     const struct hook_listeners *hooks; /* listeners (api/hooks.h); may be NULL */
     /* Rules for rows of this folder that are deleted together with an object (api/deletion.h); may
      * be NULL. */

@@ -1,8 +1,8 @@
-/* router.c - finds the route of a method and path.
+/* router.c - finds the route for the method and path of a request.
  *
- * The paths of all routes form a tree of segments. Literal segments are tried before
- * parameters, with backtracking, so the order of the routes does not matter. Parameters with a
- * prefix are tried before other parameters. */
+ * The paths of all routes form a tree of segments. Literal segments are tried before parameters,
+ * with backtracking, so the order of the routes does not matter. Parameters with a prefix are tried
+ * before other parameters. */
 #include "api/internal.h"
 
 #include <stdio.h>
@@ -227,8 +227,8 @@ static bool text_has_resolver_prefix(const struct path_resolver *r, struct str t
 }
 
 /* Finds the node that matches the segments from `at` on and has a route for the method; literals
- * are tried before parameters. Stores parameters in ret, which may contain values of a branch that
- * failed; ret->allowed collects the methods of all matching nodes. */
+ * are tried before parameters. Stores the path parameters in ret, where values of a failed branch
+ * may remain; ret->allowed collects the methods of all matching nodes. */
 static const struct route_node *find_matching_node_below(const struct route_node *n,
                                                          const struct path_segments *path,
                                                          size_t at, enum http_method method,
@@ -344,7 +344,7 @@ void router_match_request(const struct router *r, struct arena *arena, enum http
 const struct route *router_find_route(const struct router *r, enum http_method method,
                                       struct str target)
 {
-    /* Memory is needed only to unescape a path. */
+    /* An arena is needed only if the path has percent-encoded characters. */
     struct arena *arena = target.n && memchr(target.p, '%', target.n) ? arena_new() : NULL;
     struct route_match m = { .error = OK };
     struct path_segments path;

@@ -40,8 +40,8 @@ enum err call_restart_at_read(struct call *call)
     return ERR_STORE_RETRY;
 }
 
-/* Returns the call to the READ stage after a conflict. If many calls conflict, each round commits
- * one of them. */
+/* Returns the call to the READ stage after a conflict. If several calls conflict, one of them
+ * succeeds in each round, and the others return to READ. */
 static bool restart_at_read(struct call_context *run)
 {
     enum { MOST_LOOKS = 8 };
@@ -109,8 +109,8 @@ static void on_transaction_finished(struct work_item *w, enum err e)
         e = OK;
         break;
     default:
-        /* After ERR_UNAVAILABLE the commit may still have happened (store.h), so evict the revoked
-         * credentials from the cache; the next call reads them from the store. */
+        /* After ERR_UNAVAILABLE the commit may still have happened (store.h). So evict credentials
+         * that this call revoked from the cache; the next call reads them from the store. */
         for (struct revocation_record *f = e == ERR_UNAVAILABLE ? run->effects.revocations : NULL;
              f; f = f->next)
             api_apply_revocation(call->api, f);
@@ -139,8 +139,8 @@ static void add_id(struct work_item *w, uint64_t id)
         w->ids[w->id_count++] = id;
 }
 
-/* Adds the ids of path, caller and query. A parameter of the path that is not an id, such as a
- * code, is represented by its hash. */
+/* Adds the ids of path, caller and query to the work item, for prefetching. A path parameter that
+ * is not an id, such as a code, is represented by its hash. */
 static void add_request_ids(struct call_context *run)
 {
     const struct call *call = &run->call;
@@ -259,8 +259,8 @@ static void start_compute_stage(struct call_context *run)
                   on_compute_finished);
 }
 
-/* Accepts the body after the head was checked. The connection may close before the body has
- * arrived, without a callback, so the call must not own anything but its arena until then. */
+/* Accepts the body after the head was checked. The connection may close, without a callback, before
+ * the body has arrived. So until then the call must own nothing but its arena. */
 static void accept_request_body(struct call_context *run)
 {
     struct call *call = &run->call;
@@ -274,8 +274,8 @@ static void accept_request_body(struct call_context *run)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* Checks the credential and the head. The head is checked once; the credential is checked again
- * when the body has arrived, because it may have been revoked meanwhile. */
+/* Checks the credential and the head. If the body arrives later, the head is not checked again, but
+ * the credential is, because it may have been revoked meanwhile. */
 static enum err check_caller_and_head(struct call_context *run)
 {
     const struct caller *c = run->call.caller;
@@ -335,7 +335,7 @@ static bool run_before_decode_hook(struct call_context *run)
     return e || call->read;
 }
 
-/* Starts the stage that follows the completed one. */
+/* Starts the next stage of a call after the stage `ended`. */
 static void start_next_stage(struct call_context *run, enum call_stage ended)
 {
     struct call *call = &run->call;

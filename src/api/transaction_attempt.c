@@ -64,8 +64,8 @@ static void call_attempt_reset(struct call_context *run)
         call->form.root = NULL;
 }
 
-/* Fails if the response, its headers or an arena allocation exceeded its limit. Called inside the
- * transaction, so that the transaction is rolled back. */
+/* Fails if the response, its headers or an arena allocation was truncated at its limit. Called
+ * inside the transaction, so that the transaction is rolled back. */
 static enum err check_response_within_limits(const struct call_context *run)
 {
     const struct call *call = &run->call;

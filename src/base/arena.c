@@ -75,8 +75,8 @@ void arena_free(struct arena *a)
     mem_free(a);
 }
 
-/* A new block is at least twice as large as the previous one, so that n bytes need at most log n
- * blocks; the rest of the old block is wasted. */
+/* Adds a block at least twice as large as the previous one, so that n bytes need at most log n
+ * blocks. The unused rest of the previous block is wasted. */
 void arena_grow(struct arena *a, size_t size)
 {
     size_t next = a->current->size * 2;

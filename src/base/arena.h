@@ -11,7 +11,7 @@
 
 struct arena_block;
 
-/* Use only arena_alloc_raw to access the members. */
+/* Only arena.c and arena_alloc_raw access the members. */
 struct arena {
     struct arena_block *current; /* newest block first; arena_reset retains the oldest */
     char *at, *end;

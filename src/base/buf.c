@@ -74,7 +74,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_copy(again, args);
     int n = vsnprintf(small, sizeof small, fmt, args);
     if (n >= (int)sizeof small) {
-        /* The buffer may have no room for the NUL of vsnprintf, so format into a separate block. */
+        /* vsnprintf adds a NUL, for which the buffer may have no room: format into a new block. */
         char *big = mem_new((size_t)n + 1);
 
         vsnprintf(big, (size_t)n + 1, fmt, again);

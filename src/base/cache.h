@@ -31,12 +31,12 @@ struct cache_stats {
 struct cache_kind {
     const char *name; /* label in /metrics; NULL if the caches have no metrics */
     size_t entries, bytes;
-    int64_t idle_ms; /* an entry unused for longer is treated as missing */
+    int64_t idle_ms; /* entries unused for longer than this are treated as missing */
     /* Returns true if the entry has this key and is still valid. If NULL, the hash is the key. */
     bool (*matches)(const struct cache_entry *e, const void *key);
     void (*free)(struct cache_entry *e); /* frees an evicted entry; NULL means mem_free */
 
-    /* The following members are used only by cache.c. */
+    /* The following members are internal to cache.c. */
     struct cache_kind *next;
     struct link open;
     struct cache_stats closed;
@@ -58,7 +58,7 @@ void cache_clear(struct cache *c);
 /* Returns the calling thread's cache of this kind; it is freed when the thread ends. */
 struct cache *cache_get_for_thread(struct cache_kind *kind);
 
-/* Returns NULL on a miss. The entry stays at least until the next call that changes the cache. */
+/* Returns NULL on a miss. The entry stays valid until the next call that changes the cache. */
 void *cache_find(struct cache *c, uint64_t hash, const void *key);
 
 /* Takes ownership of the entry. Frees an entry with the same hash, then evicts entries until the

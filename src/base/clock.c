@@ -5,11 +5,11 @@
 #include <time.h>
 
 static _Atomic int64_t moved;   /* microseconds that tests or operators added to both clocks */
-static _Atomic int64_t stepped; /* microseconds that tests added to the wall clock alone */
+static _Atomic int64_t stepped; /* microseconds by which tests stepped only the wall clock */
 static _Atomic int64_t stopped; /* time at which the clocks were stopped, in µs; 0 if they run */
 static _Atomic int64_t ahead;   /* wall clock minus steady clock at the stop, in µs */
 
-#define STEADY_BEGIN (INT64_C(100) * 86400 * 1000 * 1000) /* µs; so that 0 can mean "never" */
+#define STEADY_BEGIN (INT64_C(100) * 86400 * 1000 * 1000) /* µs; not 0, because 0 means "never" */
 
 static int64_t read_clock_ns(clockid_t id)
 {

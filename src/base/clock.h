@@ -14,8 +14,8 @@ int64_t clock_us(void);
 int64_t clock_ms(void);
 int64_t clock_s(void);
 
-/* Milliseconds of a clock that is never stepped and also counts during suspend. The value has no
- * meaning outside this process; it is never near 0. */
+/* Returns the milliseconds of a clock that is never stepped and continues during system suspend.
+ * The value has no meaning outside this process; it is never near 0. */
 int64_t clock_steady_ms(void);
 
 /* Monotonic clock in nanoseconds, which tests cannot move. */

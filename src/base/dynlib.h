@@ -30,7 +30,7 @@ struct dynlib_symbol {
  * Returns false and logs if the library or a symbol is missing. */
 bool dynlib_load(const char *file, const struct dynlib_symbol *symbols);
 
-/* Like dynlib_load, but for one optional function and without logging. */
+/* Like dynlib_load, but for one function that may be missing, and without logging. */
 bool dynlib_load_optional(const char *file, const struct dynlib_symbol *symbol);
 
 #endif

@@ -72,7 +72,7 @@ static int error_key(const struct error_info *info)
     return info->code ? info->code : info->status;
 }
 
-/* Writes one code with all its messages. */
+/* Writes the section of one error code, with all its messages. */
 static void write_error_section(struct buf *out, int key)
 {
     struct error_cause cause;
@@ -92,7 +92,7 @@ static void write_error_section(struct buf *out, int key)
         buf_printf(out, "\n- Usual causes: %s\n- Fix: %s\n", cause.causes, cause.fix);
 }
 
-/* Returns the lowest key above `after`; 0: none. */
+/* Returns the lowest error key above `after`, or 0 if there is none. */
 static int next_error_key(int after)
 {
     int lowest = 0;

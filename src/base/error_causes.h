@@ -9,9 +9,9 @@ struct error_cause {
     const char *causes, *fix; /* sentences */
 };
 
-/* Finds the row of an API error; code 0: by its HTTP status. false: there is none. */
+/* Finds causes of an API error; if code is 0, by HTTP status. Returns false if none are known. */
 bool error_cause_find(int status, int code, struct error_cause *ret);
-/* Finds the row of a close code of the gateway. */
+/* Finds causes and fix of a close code of the gateway. */
 bool close_cause_find(int code, struct error_cause *ret);
 
 /* Writes docs/errors.md. */

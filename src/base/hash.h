@@ -19,7 +19,7 @@ void hash_set_key(const unsigned char key[HASH_KEY_BYTES]);
 
 uint64_t hash_str(struct str s);
 
-/* Hashes an id that this server generated; no client chooses it, so cheap mixing is enough. */
+/* Hashes an id that this server generated. Clients cannot choose ids, so cheap mixing is enough. */
 static inline uint64_t hash_u64(uint64_t v)
 {
     v ^= v >> 33;

@@ -9,7 +9,7 @@ struct link {
     struct link *prev, *next;
 };
 
-/* A list head is a link that points to itself if the list is empty. */
+/* The head of a list is a struct link. The head of an empty list points to itself. */
 static inline void links_init(struct link *list)
 {
     list->prev = list->next = list;

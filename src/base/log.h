@@ -15,7 +15,7 @@ void log_init(int fd, enum log_level least, int json);
  * area. For commands other than the server. */
 void log_use_sentences(void);
 enum log_level log_level(void);
-/* Returns the level of that name, or LOG_INFO if the name is unknown. */
+/* Returns the log level with this name, or LOG_INFO if the name is unknown. */
 enum log_level log_level_from_name(const char *name);
 /* Sets the minimum level; may be called from any thread. */
 void log_set_level(enum log_level least);

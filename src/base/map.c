@@ -67,7 +67,7 @@ void *map_remove(struct map *m, uint64_t key)
         return NULL;
     m->count--;
 
-    /* Move entries that linear probing stored behind the removed slot. */
+    /* Close the gap: move later entries that linear probing could not find any more. */
     size_t gap = (size_t)(slot - m->slots), i = gap;
     for (;;) {
         i = (i + 1) & (m->cap - 1);

@@ -12,12 +12,12 @@
 
 #include <stddef.h>
 
-/* Configures malloc at the start of a server. Up to 8 MiB of freed memory per thread stay in the
- * process, because the kernel zeroes and maps returned pages again.
+/* Configures malloc at the start of a server. Up to 8 MiB of freed memory per malloc arena stay in
+ * the process, because returned pages must be mapped and zeroed again.
  *
- * The number of malloc arenas is one per loop plus two. glibc's default is eight per core, and each
- * arena retains freed memory: a test with 800 people in a voice room used 97 MB at most and 78 MB
- * afterwards, instead of 70 and 62. malloc_trim holds the lock of an arena for more than 20 ms. */
+ * The number of malloc arenas is one per loop plus two. Each arena retains freed memory, and
+ * glibc's default is eight per core: with it, a test with 800 people in a voice room used 97 MB at
+ * most and 78 MB at the end, instead of 70 and 62. malloc_trim would lock an arena for 20 ms. */
 void mem_configure_malloc(unsigned loops);
 
 /* Returns zeroed memory. */

@@ -39,7 +39,7 @@ static size_t levenshtein_distance(struct str a, struct str b)
 
 const char *option_find_most_similar(const struct option_row *const *lists, struct str name)
 {
-    /* Accept up to three wrong letters in a name of six. */
+    /* Accept up to three wrong letters in a name of six letters. */
     size_t best = name.n / 3 + 2;
     const char *found = NULL;
 
@@ -75,7 +75,7 @@ static bool is_known_option_name(const struct option_row *const *lists, struct s
     return false;
 }
 
-/* A pattern is a name, or a prefix followed by a star. */
+/* Returns true if the name equals a pattern, or starts with the text before its final star. */
 static bool name_matches_any_pattern(const char *const *patterns, struct str name)
 {
     for (; patterns && *patterns; patterns++) {

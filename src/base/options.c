@@ -62,8 +62,8 @@ static void store_option_value(struct options_reader *r, const struct option_row
 
     switch (row->kind) {
     case OPTION_TEXT:
-        /* An empty value is an error for an option with a default: the operator's script may use an
-         * unset variable. */
+        /* An empty value is an error for an option with a default, because the operator's script
+         * may have used an unset variable. */
         if (text.n || !row->fallback)
             *(const char **)slot = text.n ? str_dup_cstring(r->arena, text) : NULL;
         else
@@ -153,7 +153,7 @@ static void read_ini_file(struct options_reader *r, const char *file)
             r, str_printf(r->arena, "%s, line %d: not of the form 'name = value'", file, line));
 }
 
-/* Reads the .conf files of FILE.d, which packages and operators add without editing the file. */
+/* Reads the .conf files of FILE.d, which packages and operators add instead of editing FILE. */
 static void read_drop_in_files(struct options_reader *r, const char *file)
 {
     glob_t found;

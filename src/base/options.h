@@ -36,27 +36,27 @@ struct option_row {
 struct option_source {
     const char *program; /* "guildhall" */
     const char *prefix;  /* for environment variables: "GUILDHALL_" */
-    const char *file;    /* INI file or NULL; then FILE.d/NAME.conf are read, ordered by name */
-    bool no_arguments;   /* program takes no arguments, so a word after a switch is its value */
+    const char *file;  /* INI file or NULL; after it, FILE.d/NAME.conf are read, ordered by name */
+    bool no_arguments; /* program takes no arguments, so a word after a switch is its value */
 };
 
-/* Reads all options into the struct `target`. argv starts after the command; arguments that are not
- * flags are stored in rest (ends with NULL). On errors, returns false and a sentence in
+/* Reads all options into the struct `target`. argv starts after the command. Arguments that are not
+ * flags are stored in rest, which ends with NULL. On errors, returns false, and a sentence in
  * *ret_problem. */
 bool options_read(const struct option_row *rows, const struct option_source *source,
                   struct arena *arena, char **argv, void *target, char **rest,
                   const char **ret_problem);
 
-/* Returns the value of one flag or variable before the other options are read; used for the path of
- * the INI file. */
+/* Returns the value of one flag or environment variable before the other options are read. Used for
+ * the path of the INI file. */
 const char *options_read_one_early(const char *name, const struct option_source *source,
                                    char **argv);
 
-/* Returns the name of the most similar option, or NULL. The array of lists ends with NULL. */
+/* Returns the name of the most similar option of the lists, or NULL. `lists` ends with NULL. */
 const char *option_find_most_similar(const struct option_row *const *lists, struct str name);
 
 /* Checks the environment for misspelled options, which would be ignored silently. Returns false and
- * a sentence if a variable starts with the prefix but is not an option of the lists. `others` are
+ * a sentence if a variable starts with the prefix but is not an option of the lists. `others` lists
  * further allowed names without the prefix; a final * matches any suffix. */
 bool options_check_environment(const struct option_row *const *lists, const char *const *others,
                                const char *prefix, struct arena *arena, const char **ret_problem);

@@ -111,7 +111,7 @@ bool picture_is_avif(struct str b)
            (memcmp(b.p + 8, "avif", 4) == 0 || memcmp(b.p + 8, "avis", 4) == 0);
 }
 
-/* Returns the size of a colour table from the packed byte of its header. */
+/* Returns the size in bytes of a GIF colour table, from the packed byte of the header before it. */
 static size_t gif_color_table_bytes(uint32_t packed)
 {
     return packed & 0x80 ? (size_t)3 << ((packed & 7) + 1) : 0;
@@ -154,7 +154,7 @@ bool picture_is_animated(struct str b)
            (b.p[20] & 2);
 }
 
-/* Adds a duration without overflow, because a file may contain any duration. */
+/* Adds a duration. The sum saturates, because a file may contain any duration. */
 static void add_duration_saturated(uint64_t *sum, uint64_t ms)
 {
     *sum = *sum + ms < UINT32_MAX ? *sum + ms : UINT32_MAX;

@@ -17,7 +17,7 @@ bool picture_detect_type(struct str bytes, struct picture_info *ret);
 
 /* Returns true if the file's first box (ftyp) has an AVIF brand. */
 bool picture_is_avif(struct str bytes);
-/* Returns true for a GIF with several frames, and for a WebP or AVIF marked as animated. */
+/* Returns true for a GIF with several frames, and for a WebP or AVIF that is marked as animated. */
 bool picture_is_animated(struct str bytes);
 /* Returns true for a PNG with an animation chunk before the image data. */
 bool picture_is_apng(struct str bytes);

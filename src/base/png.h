@@ -9,8 +9,8 @@
 
 struct png_image {
     unsigned width, height;
-    unsigned char colors[6]; /* RGB of bit 0, RGB of bit 1 */
-    unsigned char *pixels;   /* height lines of PNG_ROW_BYTES(width) bytes, filter bytes 0 */
+    unsigned char colors[6]; /* RGB colour of pixels with bit 0, then of pixels with bit 1 */
+    unsigned char *pixels; /* height rows of PNG_ROW_BYTES(width) bytes, each with filter byte 0 */
 };
 
 static inline void png_set_pixel(const struct png_image *p, unsigned x, unsigned y)

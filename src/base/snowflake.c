@@ -9,7 +9,7 @@ enum { SEQUENCE_BITS = 12, NODE_BITS = 10 };
 
 static uint64_t node_bits;
 
-/* Milliseconds since the epoch and sequence of the last id in one number, so that a full sequence
+/* Time of the last id in ms since the epoch, and its sequence, in one number: a full sequence
  * carries into the next millisecond. */
 static _Atomic uint64_t last_sequence;
 
@@ -24,8 +24,8 @@ unsigned snowflake_get_node(void)
     return (unsigned)(node_bits >> SEQUENCE_BITS);
 }
 
-/* Reserves `count` consecutive sequence numbers and returns the last. If the clock stops or steps
- * back, counting continues from the last number. */
+/* Reserves `count` consecutive sequence numbers and returns the last one. If the clock stops or
+ * steps back, the numbers continue after the last reserved one. */
 static uint64_t reserve_sequence_numbers(uint64_t count)
 {
     uint64_t now = (uint64_t)(clock_ms() - SNOWFLAKE_EPOCH_MS) << SEQUENCE_BITS;

@@ -28,7 +28,7 @@ void snowflake_continue_after(snowflake newest);
 /* Returns the time of the newest id that this process created; the epoch if it has created none. */
 int64_t snowflake_newest_ms(void);
 
-/* Returns a new guild id. Also reserves the id before it, which clients use for "all channels". */
+/* Returns a new guild id. Also reserves that id minus 1, which clients use for "all channels". */
 snowflake snowflake_new_guild(void);
 
 static inline int64_t snowflake_to_ms(snowflake id)
@@ -36,7 +36,7 @@ static inline int64_t snowflake_to_ms(snowflake id)
     return (int64_t)(id >> 22) + SNOWFLAKE_EPOCH_MS;
 }
 
-/* Returns the smallest id of that millisecond, for searches by time. */
+/* Returns the smallest possible id of that millisecond, for searches by time. */
 static inline snowflake snowflake_from_ms(int64_t ms)
 {
     return ms < SNOWFLAKE_EPOCH_MS ? 0 : (snowflake)(ms - SNOWFLAKE_EPOCH_MS) << 22;

@@ -100,7 +100,7 @@ void stall_meter_begin_part(struct stall_meter *m, const char *part)
 {
     int64_t now = stall_clock_ns();
 
-    /* Without a part, the thread waits; if CPU time is measured, that time counts as work. */
+    /* Time without a part is waiting time. It counts only if CPU time is measured (report_over). */
     if (m->part_at && (m->part || report_over))
         add_part_time(m, now - m->part_at);
     m->part = part;

@@ -14,24 +14,24 @@ enum { STALL_LIMIT_MS = 20 }; /* for one loop iteration or one unit of work of t
 /* Each thread has one meter. Names of parts must be string literals, because the pointers are
  * stored. */
 struct stall_meter {
-    const char *kind;         /* "turn" for a loop iteration, or "write" */
-    const char *part;         /* name of the current part; NULL if the thread waits */
-    int64_t part_at;          /* start of the current part, in ns */
-    int64_t total;            /* duration of this iteration so far, in ns */
-    int64_t longest;          /* duration of the longest part of this iteration, in ns */
+    const char *kind; /* "turn" for a loop iteration, "write" for work of the SQLite writer */
+    const char *part; /* name of the current part; NULL if the thread waits */
+    int64_t part_at;  /* start of the current part, in ns */
+    int64_t total;    /* duration of this iteration so far, in ns */
+    int64_t longest;  /* duration of the longest part of this iteration, in ns */
     const char *longest_part; /* name of the longest part */
     int64_t logged_at_s;      /* time of the last log line, in seconds */
 };
 
 /* Ends the current part and starts the part with this name; NULL means that the thread waits. */
 void stall_meter_begin_part(struct stall_meter *m, const char *part);
-/* Ends the current iteration of the thread and starts the next. */
+/* Ends the current loop iteration or unit of work, and starts the next one. */
 void stall_meter_end_iteration(struct stall_meter *m);
 /* Ends the iteration; the time until the next stall_meter_begin_part does not count. */
 void stall_meter_pause(struct stall_meter *m);
 
-/* Statistics of one part of the work: its longest duration (only parts that ever took 1 ms are
- * recorded), and the number of iterations over the limit in which the part was the longest. */
+/* Statistics of one part of the work: its longest duration, and the number of iterations over the
+ * limit in which it was the longest part. Parts that never took 1 ms are not recorded. */
 struct stall_record {
     const char *kind, *part;
     int64_t longest_ns;

@@ -276,7 +276,7 @@ struct str str_base64url_encode(struct arena *a, const void *p, size_t n)
     return (struct str){ out, length };
 }
 
-/* Rejects a single trailing character and nonzero unused bits. */
+/* Decodes strictly: rejects a single trailing character, and unused bits that are not 0. */
 bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n)
 {
     size_t n = s.n / 4 * 3 + s.n % 4 * 3 / 4;

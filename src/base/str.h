@@ -63,7 +63,7 @@ static inline struct str str_skip_bytes(struct str s, size_t at)
 /* Compares ASCII letters case-insensitively, for header names and schemes. */
 bool str_eq_nocase(struct str a, struct str b);
 
-/* Like memcmp; a prefix sorts before the longer text. */
+/* Compares like memcmp; a text sorts after its own prefixes. */
 int str_cmp(struct str a, struct str b);
 
 /* Splits *s at the first `sep`: returns the text before the separator and leaves the text after it
@@ -98,8 +98,8 @@ struct str str_percent_encode(struct arena *a, struct str s);
  * an escape is malformed. */
 bool str_percent_decode(struct arena *a, struct str s, bool plus_is_space, struct str *ret);
 
-/* Lower-case hex, and base64url without padding (RFC 4648 §5). Decoding writes at most max bytes
- * and returns false for an invalid character or length. */
+/* Encode and decode lower-case hex, and base64url without padding (RFC 4648 §5). Decoding writes at
+ * most max bytes and returns false for an invalid character or length. */
 struct str str_hex_encode(struct arena *a, const void *p, size_t n);
 struct str str_base64url_encode(struct arena *a, const void *p, size_t n);
 bool str_base64url_decode(struct str s, void *out, size_t max, size_t *ret_n);

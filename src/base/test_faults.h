@@ -1,7 +1,7 @@
 /* test_faults.h - faults that tests inject, to check that the tests detect them.
  *
  * Only test builds contain faults (tests/inside/test_faults.c): the environment variable
- * GUILDHALL_TEST_FAULT lists the enabled ones, separated by commas. In other builds the compiler
+ * GUILDHALL_TEST_FAULT lists the enabled faults, separated by commas. In other builds the compiler
  * removes the checks. */
 #ifndef BASE_TEST_FAULTS_H
 #define BASE_TEST_FAULTS_H
@@ -25,16 +25,16 @@ enum test_fault {
     TEST_FAULT_TWO_OWNERS,        /* taking over a session does not check its owner */
     TEST_FAULT_REPEATED_EVENTS, /* events that a store read already contained are delivered again */
     TEST_FAULT_CHECK_VIEWS,     /* not a fault: compares guild views with the store on each read */
-    TEST_FAULT_LATE_LOOPS,      /* loops receive an event 1 ms after each other; not a fault */
-    TEST_FAULT_LATE_READS,      /* not a fault: changes the order in which reads for READY end */
+    TEST_FAULT_LATE_LOOPS, /* not a fault: each loop receives an event 1 ms after the previous */
+    TEST_FAULT_LATE_READS, /* not a fault: changes the order in which reads for READY end */
 };
 
 #if TEST_BUILD
 
 bool test_fault_is_enabled(enum test_fault fault);
 
-/* For TEST_FAULT_LATE_READS: the functions sleep before and after a read. Pass the result of the
- * first to the second. */
+/* For TEST_FAULT_LATE_READS: the functions sleep before and after a read. Pass the result of
+ * test_fault_sleep_before_read to test_fault_sleep_after_read. */
 unsigned test_fault_sleep_before_read(void);
 void test_fault_sleep_after_read(unsigned read_number);
 

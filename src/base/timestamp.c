@@ -6,11 +6,11 @@
 
 static const int64_t MICROSECONDS_PER_SECOND = 1000000;
 
-/* Range of a four-digit year: 0000-01-01 to the end of 9999. */
+/* First and last second of four-digit years: 0000-01-01 to 9999-12-31. */
 static const int64_t FIRST_SECOND = -62167219200, LAST_SECOND = 253402300799;
 
-/* Returns days since 1970-01-01 in the proleptic Gregorian calendar. Years start in March here, so
- * that the leap day is last. */
+/* Returns days since 1970-01-01 in the proleptic Gregorian calendar. The calculation lets years
+ * start in March, so that the leap day is the last day of a year. */
 static int64_t days_from_date(int64_t y, int64_t m, int64_t d)
 {
     y -= m <= 2;

@@ -15,8 +15,8 @@
 enum { READY_MAX_LAG_MS = 5000, START_TIMEOUT_MS = 10000 };
 
 /* Delivers voice changes before the events of the log entry, so that a muted user is silent before
- * clients are notified. A claim identifies a socket on the node that wrote the entry; other nodes
- * ignore it. */
+ * clients are notified. fact.claim identifies a socket on the node that wrote the entry, so it is
+ * cleared on other nodes. */
 static void deliver_voice_changes(struct cluster *c, const struct log_entry *f)
 {
     for (const struct voice_state_change *v = f->voices; v; v = v->next) {
@@ -32,7 +32,7 @@ static void deliver_log_entry(void *arg, int64_t position, const struct log_entr
 {
     struct cluster *c = arg;
 
-    /* Revocations by this node already took effect at the commit. */
+    /* Revocations by this node already took effect here when they were committed. */
     if (f->origin != c->identity && f->revocations) {
         for (const struct revocation_record *o = f->revocations; o; o = o->next)
             c->options.revoke(c->options.arg, o);
@@ -63,20 +63,20 @@ static void offer_local_log_entry(struct cluster *c, const struct work_item *w,
 {
     atomic_fetch_add(&c->count.frames_own, 1);
     if (c->options.alone) {
-        /* On SQLite there is no other writer, so missing positions were aborted. */
+        /* SQLite has only this writer, so the transactions of missing positions were aborted. */
         log_sequencer_abort_missing(c->sequencer, w->position - 1);
         log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
         return;
     }
     cluster_nats_send(c, w->position, w->log);
     log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
-    /* An earlier position is missing: that of another node, whose entry is or will soon be in the
-     * log. */
+    /* If an earlier position is missing, another node took it, and its entry is or soon will be in
+     * the log. */
     if (log_sequencer_next_position(c->sequencer) <= w->position)
         log_follower_wake_soon(c);
 }
 
-/* Called for an aborted position, so that later log entries need not wait until the log is read. */
+/* Offers an aborted position at once, so that later entries need not wait until the log is read. */
 static void on_log_position_aborted(void *arg, int64_t position)
 {
     struct cluster *c = arg;
@@ -243,8 +243,8 @@ void cluster_start(struct cluster *c)
 {
     if (c->options.alone)
         return;
-    /* This node has not seen heartbeats of others yet, so it declares no node dead for two lease
-     * periods. */
+    /* This node has not yet observed heartbeats of other nodes, so it declares no node dead for two
+     * lease periods. */
     c->follow.declare_dead_at = clock_monotonic_ns() + ms_to_ns(2 * NODE_LEASE_MS);
     if (pthread_create(&c->thread, NULL, log_follower_thread, c) != 0) {
         log_error("cluster: cannot start the thread that follows the event log");

@@ -33,7 +33,7 @@ enum cluster_topic { CLUSTER_SESSIONS, CLUSTER_COUNTS, CLUSTER_LEDGERS, CLUSTER_
 
 struct cluster_options {
     struct store *store;
-    bool alone; /* SQLite: there are no other nodes, only the event log */
+    bool alone; /* the store is SQLite: there is an event log, but no other node */
     const char *version, *address;
     struct str settings; /* digest of settings that must be equal on all nodes */
     struct str bus; /* URLs of NATS (nats://… or tls://…); if empty, nodes poll the event log */
@@ -45,15 +45,15 @@ struct cluster_options {
     /* Called when a session moves to or from this node. */
     void (*move)(void *arg, const struct session_move *m);
     void (*revoke)(void *arg, const struct revocation_record *f);
-    /* Called before publish_events of the same log entry. fact->claim, a voice connection of the
-     * node that wrote the entry, is 0 on other nodes. */
+    /* Called before publish_events of the same log entry. fact->claim identifies a voice connection
+     * of the node that wrote the entry; it is 0 on other nodes. */
     void (*voice)(void *arg, const struct relay_voice_state *fact);
-    /* Called when all revocations by other nodes are known. Cached credentials are valid until then
-     * (clock_monotonic_ns). */
+    /* Called after all known revocations by other nodes were applied. Cached credentials may be
+     * used until the time `until` (clock_monotonic_ns). */
     void (*credentials_valid_until)(void *arg, int64_t until);
-    /* message is called for a message from another node (cluster_send_to_all); send_counts when the
-     * rate-limit counts are to be sent; connected when NATS is connected again; living once a
-     * second, with all living nodes including this one. */
+    /* message is called for a message from another node (cluster_send_to_all), send_counts when it
+     * is time to send the rate-limit counts, connected when NATS is connected again, and living
+     * once a second, with the identities of all living nodes including this one. */
     void (*message)(void *arg, enum cluster_topic topic, struct str message);
     void (*send_counts)(void *arg);
     void (*connected)(void *arg);
@@ -74,16 +74,16 @@ void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry
 /* Publishes a log entry after the commit, and delivers it on this node in the order of positions.
  * Thread-safe. */
 void cluster_publish_log_entry(struct cluster *c, const struct work_item *w, struct log_entry f);
-/* Log and publish the move of a session to another node, as cluster_append_log_entry and
- * cluster_publish_log_entry do for events. */
+/* Write the move of a session to another node to the event log, and publish it, as
+ * cluster_append_log_entry and cluster_publish_log_entry do for events. */
 void cluster_append_session_move(struct cluster *c, struct tx *tx, const struct session_move *m);
 void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
                                   const struct session_move *m);
 /* Sends a message to all other nodes, without the event log, if NATS is connected. Messages arrive
  * in order, or not at all. */
 void cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message);
-/* Sends a message to one node. Drops the message while many bytes wait to be sent; so messages are
- * numbered, and a receiver requests a missing one again. */
+/* Sends a message to one node. Drops the message while too many bytes wait to be sent to NATS. So
+ * senders number their messages, and receivers request missing ones again. */
 void cluster_send_to_node(struct cluster *c, uint32_t identity, enum cluster_topic topic,
                           struct str message);
 /* Returns the number of bytes that wait to be sent to NATS. */
@@ -94,8 +94,8 @@ bool cluster_is_alone(const struct cluster *c);
 /* Returns the last delivered position of the event log. */
 int64_t cluster_delivered_position(const struct cluster *c);
 
-/* Posts `post` to the loop when every node has applied the log position, or has stopped using
- * cached credentials because they are older than CREDENTIALS_FRESH_MS. */
+/* Waits for other nodes: `post` is posted to the loop when every node has applied the log position,
+ * or has stopped using cached credentials because they are older than CREDENTIALS_FRESH_MS. */
 struct cluster_position_wait {
     struct link link;
     int64_t position, since;
@@ -105,7 +105,7 @@ struct cluster_position_wait {
 void cluster_await_position(struct cluster *c, struct cluster_position_wait *w);
 
 /* Returns the rank of this node among the living nodes, from 0, and the number of living nodes, to
- * divide shared work. For a moment, nodes may have different results. */
+ * divide shared work. After a node starts or stops, nodes may disagree for a moment. */
 void cluster_node_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_living);
 
 /* Returns the number of nodes that do not receive each other's rate-limit counts immediately.

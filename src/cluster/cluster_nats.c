@@ -15,7 +15,7 @@
 
 enum { REJECTED_LOG_INTERVAL_MS = 60 * 1000 }; /* minimum interval of log lines */
 
-/* A message with a topic has the number INT64_MAX - topic instead of a log position. */
+/* A message with a topic has the number INT64_MAX - topic in place of a log position. */
 static bool position_encodes_topic(int64_t position)
 {
     return position > INT64_MAX - CLUSTER_TOPICS;

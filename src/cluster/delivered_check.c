@@ -12,14 +12,14 @@
 struct delivered_check {
     size_t count;
     struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
-    int64_t gone; /* first position whose entry differs, or 0 */
+    int64_t gone; /* first delivered position that the log lacks or has changed, or 0 */
 };
 
 static const char SELECT_FIRST_POSITION[] = "select coalesce(min(position), 0) from log";
 static const char SELECT_DELIVERED[] =
     "select position, body from log where position between $1 and $2";
 
-/* Marks the delivered entry that this row of the log contains. */
+/* Marks the delivered entry with the position of this log row, if both have the same content. */
 static void mark_entry_found_in_log(struct delivered_check *h, const struct rows *r, bool *retained)
 {
     for (size_t i = 0; i < h->count; i++)
@@ -52,7 +52,7 @@ static enum err compare_delivered_entries_with_log(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-/* Makes all existing sessions unresumable, and skips the positions that were delivered. */
+/* Makes all existing sessions unresumable, and skips the log positions delivered so far. */
 static enum err reset_after_lost_log_entries(struct tx *tx, void *arg)
 {
     const struct cluster *c = arg;

@@ -15,8 +15,8 @@ enum {
     CREDENTIALS_FRESH_MS = 2000,  /* validity of cached credentials if the log cannot be read */
     NODE_LEASE_MS = 5000,         /* a node without a heartbeat for this long is dead */
     HEARTBEAT_INTERVAL_MS = 1000, /* interval between heartbeats of a node */
-    /* Positions per partition of the log table (see its migration); minimum retention of
-     * entries. */
+    /* Number of positions per partition of the log table (equal to that in its migration), and
+     * minimum retention of log entries. */
     PARTITION_POSITIONS = 1000000,
     LOG_RETENTION_MINUTES = 15,
 };
@@ -26,7 +26,7 @@ struct log_gap_check {
     int64_t missing;     /* first missing position; 0 if none is missing */
     int64_t since;       /* when the position was first missing (clock_monotonic_ns) */
     bool bound_is_set;   /* whether `bound` and `last` are set */
-    struct str bound;    /* only transactions with ids below this may hold a missing position */
+    struct str bound;    /* transactions that hold a missing position have ids below this bound */
     int64_t last;        /* greatest position when the bound was read */
     struct arena *arena; /* memory that contains `bound` */
 };
@@ -35,8 +35,8 @@ struct log_gap_check {
 struct cluster_nats {
     struct nats *nats; /* NULL if nodes do not use NATS but poll the log */
     struct cipher cipher;
-    struct buf plain;          /* used by the NATS thread only, like refusal_logged_at */
-    int64_t refusal_logged_at; /* clock_monotonic_ns of the last log line, or 0 */
+    struct buf plain; /* decrypted message; used by the NATS thread only, like refusal_logged_at */
+    int64_t refusal_logged_at; /* clock_monotonic_ns of the last warning, or 0 */
     /* NATS subjects of log entries, of transient events, of messages to all nodes, and of messages
      * to this node. */
     char log[64], brief[64], to_all[64], to_this_node[80];
@@ -53,11 +53,11 @@ struct cluster_counters {
 struct log_follower {
     int64_t beat_at, busy_until, acked;
     int64_t follow_at; /* time of the next periodic read of the log */
-    int64_t missed;    /* a position that was still missing after 2 ms, or 0 */
-    int64_t last_heartbeat_at,
-        declare_dead_at;          /* last heartbeat; time from which nodes may be declared dead */
-    unsigned checked_connections; /* number of database connects at the last
-                                     check_delivered_log_entries */
+    int64_t missed;    /* log position that was still missing after 2 ms, or 0 */
+    int64_t last_heartbeat_at, declare_dead_at; /* time of the last heartbeat; time from which nodes
+                                                   may be declared dead */
+    unsigned checked_connections;               /* number of database connects at the last
+                                                   check_delivered_log_entries */
     bool lost;
 };
 
@@ -67,8 +67,8 @@ struct cluster {
     uint32_t identity; /* identity of this node; never 0 */
     unsigned node;
     struct log_sequencer *sequencer;
-    struct store_connection
-        *side; /* used by the log thread only, like all members up to gap_check */
+    struct store_connection *side; /* database connection; used by the log thread only, like all
+                                      members up to gap_check */
     struct arena *arena;
     pthread_t thread;
     bool has_thread;
@@ -124,17 +124,17 @@ void cluster_nats_send(struct cluster *c, int64_t position, struct str bytes);
 
 /* Starts a transaction and returns its id, as text in the arena. */
 enum err read_new_transaction_id(struct cluster *c, struct arena *arena, struct str *ret);
-/* Returns in *ret whether all transactions of nodes with ids below bound have ended. If `end` is
- * set, terminates these transactions. */
+/* Returns in *ret whether all transactions of cluster nodes with ids below bound have ended. If
+ * `end` is set, also terminates them. */
 enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool end, bool *ret);
-/* Query of read_new_transaction_id; a test replaces it with a wrong one. */
+/* Query of read_new_transaction_id. A test replaces it with a query that returns a wrong bound. */
 extern struct sql transaction_bound_sql;
 /* Time after which a transaction that blocks the log is terminated, in ms; tests may change it. */
 extern int64_t terminate_transactions_after_ms;
-/* Returns for how many ns the next log position is missing although later ones arrived. Returns a
- * negative number if there is no gap. */
+/* Returns for how many ns the next log position has been missing although later positions arrived.
+ * Returns a negative number if no position is missing. */
 int64_t log_gap_age_ns(struct cluster *c);
-/* Does one step to resolve a gap in the log. Returns whether there is a gap. */
+/* Does one step to resolve a gap of missing log positions. Returns whether there is a gap. */
 bool log_gap_resolve_step(struct cluster *c);
 
 /* --- nodes.c -------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ void log_partitions_maintain(struct cluster *c);
 
 /* --- cluster_waits.c ------------------------------------------------------------------ */
 
-/* Completes the waits whose condition is met. Returns whether others remain. */
+/* Completes the waits for other nodes that are over. Returns whether other waits remain. */
 bool cluster_waits_finish(struct cluster *c);
 
 #endif

@@ -22,7 +22,7 @@ enum {
     VOICE_HAS_PLATFORM = 32,
     VOICE_IS_MOBILE = 64,
     VOICE_STAGE = 128,
-    VOICE_FLAGS_AT = 8, /* first bit of the voice state's flags */
+    VOICE_FLAGS_AT = 8, /* index of the first bit of the voice state's flags */
 };
 
 static const char MAGIC[] = { 'G', 'H', 'L', LOG_ENTRY_VERSION };
@@ -68,8 +68,8 @@ static void append_emitted_event(struct buf *b, const struct emitted_event *a)
     serial_put_bytes(b, a->payload);
 }
 
-/* Encodes an address range: the halves of the address are stored in the fields of the ids, the
- * prefix length in the field of the session. */
+/* Encodes an address range in the fields of a revocation: the halves of the address in the two ids,
+ * the prefix length in the session. */
 static void append_address_range(struct buf *b, const struct revocation_record *f)
 {
     uint64_t halves[2] = { 0 };

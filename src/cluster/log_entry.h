@@ -25,7 +25,7 @@ struct revocation_record {
     enum { ADDRESSES_NONE, ADDRESSES_BANNED, ADDRESSES_LIFTED } addresses;
     struct ip_network network; /* only set if `addresses` is not ADDRESSES_NONE */
     snowflake account;
-    bool one; /* revokes only this session, not all sessions */
+    bool one; /* revokes only this session, not all sessions of the account */
     unsigned char session[8];
     bool applications_only; /* revokes credentials of applications, not logins of the account */
     snowflake application;  /* if not 0, revokes all credentials of this application instead */

@@ -16,7 +16,8 @@ enum {
     READ_INTERVAL_ALONE_MS = 50, /* interval of log reads without other nodes */
     READ_INTERVAL_NATS_MS = 50,  /* interval of log reads with other nodes, if NATS is connected */
     READ_INTERVAL_IDLE_MS = 10,  /* interval of log reads with other nodes, without NATS */
-    READ_INTERVAL_BUSY_MS = 2,   /* interval of log reads while others commit, or a reply waits */
+    READ_INTERVAL_BUSY_MS =
+        2, /* log read interval while others commit, or a reply waits for them */
     BUSY_AFTER_FRAME_MS = 200, /* how long other nodes count as busy after a log entry of theirs */
     LOG_PAGE_ROWS = 512,
     WAIT_AFTER_FAILURE_MS = 100,
@@ -86,8 +87,8 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
     return e;
 }
 
-/* The result of a query contains all revocations that committed before the query was sent. Once
- * they are applied, all cached credentials were valid at that time. */
+/* The result of a log query contains all revocations that committed before the query was sent. Once
+ * these are applied, all credentials that are still cached were valid at that time. */
 static void record_time_of_log_read(struct cluster *c, int64_t asked, int64_t last)
 {
     if (last && log_sequencer_next_position(c->sequencer) <= last)
@@ -142,7 +143,7 @@ static void stop_if_schema_is_newer(struct cluster *c)
     c->options.lost(c->options.arg);
 }
 
-/* Publishes the log position of this node. A node that revoked a credential waits for this. */
+/* Publishes this node's log position, for which a node that revoked a credential waits. */
 static enum err acknowledge_revocations(struct cluster *c)
 {
     int64_t to_ack = atomic_load(&c->to_ack);

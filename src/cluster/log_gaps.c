@@ -85,7 +85,7 @@ enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool
     return e;
 }
 
-/* Reads all positions up to s->last again; those that are still missing were aborted. */
+/* Reads all log positions up to s->last again. Positions that are still missing were aborted. */
 static void resolve_gap(struct cluster *c)
 {
     struct log_gap_check *s = &c->gap_check;

@@ -23,8 +23,8 @@ static enum err create_partition(struct tx *tx, void *arg)
     return e || !made ? e : tx_exec(tx, "select log_make_part($1)", BIND(v_int(t->part)), NULL);
 }
 
-/* A partition p + 1 is created when p is half full. So when p + 2 was created, p was already full,
- * and all rows of p are older than made_at of p + 2. */
+/* Partition p + 1 is created when partition p is half full. So partition p was full before p + 2
+ * was created, and all rows of p are older than made_at of p + 2. */
 static const char SELECT_OLD_PARTITION[] =
     "select p.part from log_parts p join log_parts n on n.part = p.part + 2 "
     "where n.made_at < clock_timestamp() - cast($1 as double precision) * interval '1 minute' "
@@ -57,8 +57,8 @@ static enum err read_first_partition(struct tx *tx, void *arg)
     return e;
 }
 
-/* While this process was paused, log rows that it has not read may have been dropped. Then its
- * sessions would miss events without notice. */
+/* While this process was paused, other nodes may have dropped log rows that it has not read. Then
+ * its sessions would miss events without notice, so this node stops. */
 static void stop_if_unread_rows_were_dropped(struct cluster *c)
 {
     struct partition_task first = { 0 };

@@ -11,7 +11,7 @@
 
 enum { SEQUENCER_SLOTS = 1 << 16 };
 
-/* A log entry that waits for earlier ones. If bytes.n is 0, the position was aborted. */
+/* A log entry that waits for earlier entries. If bytes.n is 0, the position was aborted. */
 struct sequencer_slot {
     bool filled;
     bool published; /* whether NATS delivered the entry */
@@ -105,7 +105,7 @@ static void store_waiting_entry(struct log_sequencer *l, int64_t position, struc
 {
     struct sequencer_slot *s = sequencer_slot_at(l, position);
 
-    /* An entry from the log replaces an entry from NATS, which may be impossible to decode. */
+    /* An entry from the log replaces one from NATS, which may be undecodable. Drop repeats. */
     if (s->filled && (published || !s->published))
         return;
     mem_free((void *)s->bytes.p);

@@ -10,8 +10,8 @@
 
 struct log_sequencer;
 
-/* Receives the log entries in order, one call at a time, with the lock held, on the thread that
- * made the last offer. */
+/* Receives the log entries in order of their positions, one call at a time, with the sequencer's
+ * lock held, on the thread that made the last offer. */
 struct log_entry_sink {
     void *arg;
     void (*deliver)(void *arg, int64_t position, const struct log_entry *f);
@@ -20,15 +20,15 @@ struct log_entry_sink {
 struct log_sequencer *log_sequencer_new(const struct log_entry_sink *sink, int64_t next);
 void log_sequencer_free(struct log_sequencer *l); /* accepts NULL */
 
-/* Offers a log entry. If bytes.n is 0, the position was aborted. frame contains the decoded bytes,
- * or is NULL. Bytes that must wait are copied. A position too far ahead is ignored and must be
- * offered again. */
+/* Offers a log entry. If bytes.n is 0, the position was aborted. frame is the decoded entry, or
+ * NULL. If the entry must wait, its bytes are copied. A position too far ahead is ignored and must
+ * be offered again. */
 void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct str bytes,
                                const struct log_entry *frame);
 /* Offers a log entry from NATS. If it cannot be decoded, its position counts as missing until the
  * thread that reads the log offers it. */
 void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes);
-/* Treats all missing positions up to `last` as aborted. Returns their number. */
+/* Treats all missing positions up to `last` as aborted. Returns the number of these positions. */
 uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last);
 
 /* Position of a delivered log entry and a hash of its bytes. */

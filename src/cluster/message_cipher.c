@@ -17,7 +17,7 @@ _Static_assert(NONCE_BYTES + TAG_BYTES + HEAD_BYTES == CIPHER_OVERHEAD,
 _Static_assert(CIPHER_KEY_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES,
                "the size of a key");
 
-/* Counters of messages that were received from another node. */
+/* State of another node: the counters of messages that were received from it. */
 struct cipher_sender {
     uint32_t identity;
     uint64_t last;       /* greatest counter received from the sender */
@@ -78,7 +78,7 @@ void cipher_encrypt(struct cipher *c, struct str subject, int64_t position, stru
     out->n += NONCE_BYTES + length + TAG_BYTES;
 }
 
-/* Frees the state of one silent sender. Its older messages are still rejected by their time. */
+/* Frees the state of one silent sender. Its old messages are still rejected due to their age. */
 static void evict_silent_sender(struct cipher *c, int64_t now)
 {
     size_t at = 0;
@@ -108,7 +108,7 @@ static struct cipher_sender *cipher_sender_get_or_create(struct cipher *c, uint3
     return s;
 }
 
-/* Records a counter. Returns false if it was received before, or is too old for the window. */
+/* Records a message counter. Returns false if it was received before, or is before the window. */
 static bool cipher_sender_record_counter(struct cipher_sender *s, uint64_t counter)
 {
     if (counter + CIPHER_WINDOW <= s->last || !counter)

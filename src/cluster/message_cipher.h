@@ -16,7 +16,7 @@
 enum {
     CIPHER_KEY_BYTES = 32,
     CIPHER_AGE_MS = 60 * 1000, /* maximum age of a message, and tolerated clock skew */
-    CIPHER_WINDOW = 4096,      /* counters of one sender that may arrive out of order */
+    CIPHER_WINDOW = 4096, /* a message may arrive after this many later ones of the same sender */
     CIPHER_OVERHEAD = 24 + 16 + 32,
 };
 

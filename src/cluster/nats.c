@@ -106,7 +106,7 @@ static void drain_wake_counter(struct nats *n)
     }
 }
 
-/* Sends the unsent bytes as far as the socket accepts them. The caller holds the lock. */
+/* Sends as many unsent bytes as the socket accepts. The caller holds the lock. */
 static void flush_output(struct nats *n)
 {
     while (n->out.n && n->socket >= 0) {
@@ -115,7 +115,7 @@ static void flush_output(struct nats *n)
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
-            break; /* the socket is full or closed, which the connection's thread detects */
+            break; /* the socket is full or closed, and the connection's thread detects that */
         buf_drop_front(&n->out, (size_t)sent);
     }
     atomic_store_explicit(&n->unsent, n->out.n, memory_order_relaxed);
@@ -197,8 +197,8 @@ static void send_connect_and_subscribe(struct nats *n)
     encrypt_and_flush(n);
 }
 
-/* Begins TLS after INFO, which is plain text. Sends nothing before, so that a server without TLS
- * does not get the password. The caller holds the lock. */
+/* Begins TLS after the server's INFO, which is plain text. Nothing is sent before TLS, so that a
+ * server without TLS does not get the password. The caller holds the lock. */
 static void begin_tls_handshake(struct nats *n)
 {
     n->tls = tls_client_connection_new(n->tls_context, n->options.servers.items[n->server].host,
@@ -228,7 +228,7 @@ static void send_command(struct nats *n, struct str word)
     pthread_mutex_unlock(&n->lock);
 }
 
-/* Handles the PONG for the PING after the subscriptions: the subscriptions are active now. */
+/* Handles the PONG to the PING that follows the subscriptions: now the subscriptions are active. */
 static void on_subscriptions_active(struct nats *n)
 {
     pthread_mutex_lock(&n->lock);

@@ -17,8 +17,8 @@ struct nats_options {
     const char *ca; /* for tls://: CA certificates (PEM file); NULL means the system's */
     const char *subjects[NATS_SUBJECTS_MAX];
     void *arg;
-    /* Called on the connection's thread, for messages on `subjects`, whose unused entries are
-     * NULL. */
+    /* Called on the connection's thread for each message on `subjects`. Unused entries of
+     * `subjects` are NULL. */
     void (*message)(void *arg, struct str subject, struct str payload);
     void (*changed)(void *arg, bool connected);
 };
@@ -30,8 +30,8 @@ void nats_free(struct nats *n); /* accepts NULL */
 
 /* Publishes a message; thread-safe. Returns false if the message is lost. */
 bool nats_publish(struct nats *n, const char *subject, struct str payload);
-/* Publishes a message that can be sent again later. Drops the message while many bytes wait, so
- * that it never causes the connection to be closed. */
+/* Publishes a message that the caller can send again later. Drops the message while many bytes are
+ * unsent, so that the message never causes the connection to be closed. */
 bool nats_publish_droppable(struct nats *n, const char *subject, struct str payload);
 /* Returns the number of bytes that the NATS server has not accepted yet. */
 size_t nats_unsent_bytes(const struct nats *n);

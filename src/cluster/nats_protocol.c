@@ -7,7 +7,7 @@
 
 #define DEFAULT_PORT "4222"
 
-/* Copies a part of an address; returns false if it is empty or too long. */
+/* Copies a part of a server address. Returns false if the part is empty or too long. */
 static bool copy_address_part(struct str from, char *to, size_t max)
 {
     if (!from.n || from.n >= max || memchr(from.p, 0, from.n))

@@ -17,12 +17,12 @@ struct node_row {
     struct cluster *cluster;
     char name[256];
     int64_t ids_until;
-    int64_t foreign; /* number of a node whose log entries this node cannot decode, or 0 */
+    int64_t foreign; /* number of a living node with another format of log entries, or 0 */
     bool others_differ;
 };
 
-/* Ids contain the time of their node's clock. If another host takes over a node number and its
- * clock is behind, it must not generate the same id again. */
+/* Ids contain the time of their node's clock. If another host takes over a node number, and its
+ * clock is behind, it must not generate ids that the previous host has used (ids_until). */
 static const char SELECT_IDS_UNTIL[] = "select ids_until from nodes where node = $1 and name <> $2";
 static const char INSERT_NODE[] =
     "insert into nodes (node, identity, name, state, seen_at, begun_at, ids_until, position, "
@@ -33,7 +33,7 @@ static const char INSERT_NODE[] =
     "begun_at = excluded.begun_at, ids_until = excluded.ids_until, position = 0, sessions = 0, "
     "version = excluded.version, settings = excluded.settings, address = excluded.address, "
     "schema = excluded.schema, frames = excluded.frames, voice = ''";
-/* Nodes with another format of log entries could not decode each other's events. */
+/* Nodes with different formats of log entries cannot decode each other's events. */
 static const char SELECT_OTHER_FRAME_FORMAT[] =
     "select node from nodes where node <> $1 and state <> 3 and frames not in (0, $2) and "
     "seen_at > clock_timestamp() - cast($3 as double precision) * interval '1 millisecond' limit 1";
@@ -103,8 +103,8 @@ static const char COUNT_NODES[] =
     "select count(*), count(*) filter (where node < $1), "
     "cast(extract(epoch from clock_timestamp()) * 1000 as bigint) from nodes where state = 1";
 
-/* Returns the minimum offset: the database read its clock at some time between before_ms and
- * after_ms. */
+/* Returns by how much this node's clock is at least ahead of the database's; negative if behind.
+ * The database read its clock between before_ms and after_ms of this node's clock. */
 static int64_t offset_to_database_clock(int64_t before_ms, int64_t database_ms, int64_t after_ms)
 {
     if (database_ms < before_ms)
@@ -112,8 +112,8 @@ static int64_t offset_to_database_clock(int64_t before_ms, int64_t database_ms, 
     return database_ms > after_ms ? after_ms - database_ms : 0;
 }
 
-/* Selects how far the clocks of other nodes were ahead at their last heartbeats. Heartbeats from
- * before the database's clock was set are excluded. */
+/* Selects how far the clocks of other nodes were ahead of the database's at their last heartbeats.
+ * Excludes heartbeats from before the database's clock was set. */
 static const char SELECT_CLOCK_OFFSETS[] =
     "select ids_until - $2 - cast(extract(epoch from seen_at) * 1000 as bigint) from nodes "
     "where state = 1 and node <> $1 "
@@ -219,7 +219,7 @@ static enum err report_living_nodes(struct cluster *c)
     return e;
 }
 
-/* abs(): a heartbeat in the future was written before the database's clock was set back. */
+/* abs() also finds heartbeats in the future, written before the database's clock was set back. */
 static const char UPDATE_DEAD_NODES[] =
     "update nodes set state = 3 where node in (select node from nodes where state = 1 and "
     "abs(extract(epoch from clock_timestamp() - seen_at)) * 1000 > cast($1 as bigint) "

@@ -25,7 +25,7 @@ static void decode_array(struct json_decoder *d, const struct type *type, struct
 static void decode_map(struct json_decoder *d, const struct type *type, const struct json_path *at,
                        struct list *out);
 
-/* Skips a value of the wrong type and adds an error. */
+/* Adds an error for a value of the wrong type, and skips the value. */
 static void refuse_value(struct json_decoder *d, const struct json_path *at, const char *code,
                          const char *message)
 {
@@ -47,8 +47,8 @@ static __attribute__((noinline)) void refuse_composite_value(struct json_decoder
 
 /* --- single values -------------------------------------------------------------------- */
 
-/* Decodes an integer of up to eight digits that a comma or bracket follows. Returns false and
- * consumes nothing if the slow path is needed. */
+/* Decodes an integer of at most eight digits, followed by a comma or a closing bracket. Returns
+ * false and consumes nothing if the slow path is needed. */
 static inline bool decode_short_int(struct json_reader *r, int64_t *ret)
 {
     const char *p = r->at, *end = r->end - p > 9 ? p + 9 : r->end;
@@ -64,8 +64,8 @@ static inline bool decode_short_int(struct json_reader *r, int64_t *ret)
     return true;
 }
 
-/* Decodes a string whose only limit is its length. A string without escapes contains no U+0000.
- * Returns false and consumes nothing if the slow path is needed. */
+/* Decodes an ASCII string of a type that limits only the length. Without escapes, it cannot contain
+ * U+0000. Returns false and consumes nothing if the slow path is needed (escapes, non-ASCII). */
 static inline bool decode_plain_string(struct json_reader *r, const struct type *type,
                                        struct str *out)
 {
@@ -79,7 +79,7 @@ static inline bool decode_plain_string(struct json_reader *r, const struct type 
     return true;
 }
 
-/* Like decode_plain_string, but stores the JSON text of the string with its quotes. */
+/* Like decode_plain_string, but stores the JSON text of the string, with its quotes. */
 static inline bool decode_plain_string_as_raw(struct json_reader *r, struct str *out)
 {
     const char *start = r->at, *p = find_plain_string_end(start, r->end);
@@ -145,7 +145,7 @@ static struct decode_plan *get_plan_of_list_items(const struct type *type)
     return type->of->kind == KIND_OBJECT ? schema_get_decode_plan(type->of->schema) : NULL;
 }
 
-/* Maps, objects and arrays have separate functions, so that each saves only its own registers. */
+/* Each composite type has its own function, so that a call saves only the registers it needs. */
 static inline __attribute__((always_inline)) void decode_composite(struct json_decoder *d,
                                                                    const struct type *type,
                                                                    enum json_kind kind,
@@ -163,8 +163,8 @@ static inline __attribute__((always_inline)) void decode_composite(struct json_d
         refuse_composite_value(d, type, at);
 }
 
-/* Decodes a value whose JSON kind is `kind`. Always inlined into the loops of this file, because
- * only a few comparisons precede the branches. */
+/* Decodes a value of the JSON kind `kind`. Always inlined into the loops of this file, because it
+ * only selects the function that does the work. */
 static inline __attribute__((always_inline)) void decode_value(struct json_decoder *d,
                                                                const struct type *type,
                                                                enum json_kind kind,
@@ -195,7 +195,7 @@ static bool is_empty_treated_as_null(const struct json_reader *r, const struct t
     return at[0] == '"' && at[1] == '"';
 }
 
-/* Consumes a null; returns false if the field counts as absent. */
+/* Stores null in a nullable member; otherwise returns false, and the field counts as absent. */
 static bool decode_null_field(struct json_decoder *d, const struct field *f, char *object)
 {
     json_skip_value(&d->reader, NULL);
@@ -206,7 +206,7 @@ static bool decode_null_field(struct json_decoder *d, const struct field *f, cha
     return true;
 }
 
-/* If a key occurs twice, the last value counts: removes the errors of the earlier value. */
+/* If a key occurs twice, the last value counts. Removes the errors of the earlier value. */
 static __attribute__((noinline)) void remove_field_errors(struct json_decoder *d,
                                                           const struct field *f,
                                                           const struct json_path *up)
@@ -216,7 +216,7 @@ static __attribute__((noinline)) void remove_field_errors(struct json_decoder *d
     form_remove_errors_at(d->form, &at);
 }
 
-/* Decodes any value of a field; returns false if the field counts as absent. */
+/* Decodes the value of a field, which may be null. Returns false if the field counts as absent. */
 static inline bool decode_field_value(struct json_decoder *d, const struct field *f, char *object,
                                       const struct json_path *up)
 {
@@ -226,15 +226,15 @@ static inline bool decode_field_value(struct json_decoder *d, const struct field
         return decode_null_field(d, f, object);
     struct json_path at = json_path_key(up, f->name);
     void *slot = field_value_address(f, object, GIVEN);
-    /* A struct member is a pointer to its object; a list contains its objects. */
+    /* A struct member of an object type is a pointer, so allocate the struct that it points to. */
     if (f->type->kind == KIND_OBJECT)
         slot = *(void **)slot = arena_alloc(d->form->arena, f->type->schema->size);
     decode_value(d, f->type, kind, &at, slot);
     return true;
 }
 
-/* Decodes a field. The first byte is checked first for maps, strings and raw JSON, the most common
- * values. */
+/* Decodes a field. Maps, strings and raw JSON are the most common values, so the first byte of the
+ * value is compared with those first. */
 static inline void decode_field(struct json_decoder *d, struct decode_progress *p,
                                 const struct field *f, const struct json_path *up)
 {

@@ -41,14 +41,14 @@ static void cache_object_encoding(struct encoded_objects *e, const struct schema
     e->cached[i].n = n;
 }
 
-/* Encodes a list element; known: objects already encoded in this list, or NULL. */
+/* Encodes a list element. `known` contains the objects already encoded in this list, or is NULL. */
 static void encode_value_of_type(struct json_writer *j, struct encoded_objects *known,
                                  const struct type *type, const void *item);
 static void encode_object(struct json_writer *j, struct encoded_objects *known,
                           const struct schema *schema, const void *object);
 
-/* Encodes an object that a member points to. The member's name precedes it, so no comma is
- * needed. */
+/* Encodes an object that a struct member points to, or copies its earlier encoding from `known`.
+ * The member's name precedes the object, so no comma is needed. */
 static void encode_object_cached(struct json_writer *j, struct encoded_objects *known,
                                  const struct schema *schema, const void *object)
 {
@@ -140,7 +140,7 @@ static void encode_value_of_type(struct json_writer *j, struct encoded_objects *
     }
 }
 
-/* Returns whether a member has a value, is null, or is absent. */
+/* Returns whether a struct member has a value, is null, or is absent. */
 static enum field_presence member_presence(const struct field *f, const char *member)
 {
     if (member_type_infos[f->member].opt)
@@ -152,7 +152,7 @@ static enum field_presence member_presence(const struct field *f, const char *me
     return GIVEN;
 }
 
-/* Returns true if an absent value is written as null; a plain member cannot distinguish both. */
+/* Returns true if absent is written as null. Without a presence flag both are the same. */
 static bool field_encodes_absent_as_null(const struct field *f)
 {
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_type_infos[f->member].opt);

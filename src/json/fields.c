@@ -1,7 +1,7 @@
 /* fields.c - struct members as described by schemas, and lookup of fields by name.
  *
- * JSON bodies and query strings fill structs in the same way: find the field of a name, store its
- * value in the member, and handle missing fields at the end. */
+ * JSON bodies and query strings fill structs in the same way: find the field by its name, store the
+ * value in the struct member, and handle missing fields at the end. */
 #include "json/internal.h"
 
 #include "base/arena.h"
@@ -65,7 +65,7 @@ size_t schema_list_item_size(const struct type *type)
     return 0;
 }
 
-/* Returns the size of a map entry: a struct that starts with a key, padded as the compiler does. */
+/* Returns the size of a map entry: a key and a value, with the padding that the compiler adds. */
 size_t map_entry_size(const struct type *of)
 {
     size_t align = sizeof(void *);
@@ -102,8 +102,8 @@ static inline bool field_has_name(const struct field *f, struct str text, bool q
     return (quoted ? text.p[n] == '"' : n == text.n) && bytes_are_equal(f->name.p, text.p, n);
 }
 
-/* Finds a field by name. Members usually arrive in the order of the fields: search from the last
- * found field to the end, then from the start. */
+/* Finds a field by name. Names usually arrive in the order of the schema, so search from the field
+ * after the last found one to the end, then from the start. */
 static inline const struct field *find_field_by_name(struct decode_progress *p, struct str text,
                                                      bool quoted)
 {
@@ -202,8 +202,8 @@ static __attribute__((noinline)) void report_missing_field(struct form *form,
     form_add_error(form, &here, FORM_REQUIRED);
 }
 
-/* Sets defaults of absent fields and reports required ones. The bit after the last field is never
- * set, so the loop reaches the row that ends the list, which is not OPTIONAL. */
+/* Sets defaults of absent optional fields, and reports absent required ones. The loop ends at the
+ * row after the last field: its bit is never set in `seen`, and it is not OPTIONAL. */
 static void set_defaults_or_report_absent(struct decode_progress *p, struct form *form,
                                           const struct json_path *at)
 {
@@ -220,7 +220,7 @@ static void set_defaults_or_report_absent(struct decode_progress *p, struct form
     }
 }
 
-/* Clears the fields that do not apply to this object, and removes their errors. */
+/* Clears the fields that do not apply to this object, and removes their validation errors. */
 static void clear_inapplicable_fields(struct decode_progress *p, struct form *form,
                                       const struct json_path *at)
 {

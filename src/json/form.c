@@ -1,6 +1,6 @@
 /* form.c - validation errors of a request body, collected in a tree.
  *
- * A node exists only while there is an error at it or below it. */
+ * A node of the tree exists only while its path, or a path below it, has an error. */
 #include "json/form.h"
 
 #include <stdarg.h>
@@ -21,7 +21,7 @@ struct form_node {
     struct str key; /* object key, or array index as digits */
 };
 
-/* Returns the text of a path element; an array index is written to `text`. */
+/* Returns the text of a path element. For an array index, the digits are written to `text`. */
 static struct str path_element_text(const struct json_path *at, char text[20])
 {
     if (at->key.p)
@@ -153,7 +153,7 @@ void form_remove_errors_at(struct form *f, const struct json_path *at)
     if (!node)
         return;
     f->problems -= count_errors_of_subtree(node);
-    /* Parent nodes that have no other error are removed, too. */
+    /* Also remove the parent nodes that have no other error. */
     while (node->up) {
         struct form_node *up = node->up;
 

@@ -34,9 +34,9 @@ struct form_node;
 /* Errors beyond FORM_MAX_ERRORS are dropped, so that the response stays bounded. */
 enum { FORM_MAX_ERRORS = 1000, FORM_MAX_QUOTED_CHARACTERS = 100 };
 
-/* Information about the JSON text of the object whose schema check runs; zero at other times. bytes
- * is the length of the text, an upper bound for its contents; plain is true if no string so far had
- * an escape. */
+/* Describes the JSON text of the object that is being checked by its schema; zero at other times.
+ * bytes is the length of the text, an upper bound for the length of every string in it. plain is
+ * true if no string so far had an escape. */
 struct checked_object_info {
     size_t bytes;
     bool plain;
@@ -55,8 +55,8 @@ static inline bool form_has_errors(const struct form *f)
     return f->root || f->dropped;
 }
 
-/* Adds an error. The codes are those of Discord's API; the message is a printf format. Invalid
- * UTF-8 in it becomes U+FFFD. */
+/* Adds an error with a code of Discord's API. The message is a printf format; invalid UTF-8 in the
+ * formatted message becomes U+FFFD. */
 void form_add_error(struct form *f, const struct json_path *at, const char *code,
                     const char *message, ...) __attribute__((format(printf, 4, 5)));
 
@@ -65,7 +65,7 @@ struct str form_quote_value(struct str value);
 
 void form_remove_errors_at(struct form *f, const struct json_path *at);
 
-/* Returns true if there is an error at this path or below it, so that checks which combine fields
+/* Returns true if there is an error at this path or below it. Checks that combine fields use it to
  * skip invalid ones. Always true after errors were dropped, because any path may have had one. */
 bool form_find_error_at(const struct form *f, const struct json_path *at);
 static inline bool form_has_error_at(const struct form *f, const struct json_path *at)

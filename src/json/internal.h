@@ -6,8 +6,8 @@
 #include "json/read.h"
 #include "json/schema.h"
 
-/* Limits for types that set none; the maximum number of fields of a schema (fewer than bits in a
- * word); the maximum length of a field name. */
+/* Limits for types that set none; the maximum number of fields of a schema, which must be below 64,
+ * the number of bits in decode_progress.seen; the maximum length of a field name. */
 enum {
     DEFAULT_MAX_ITEMS = 1521,
     DEFAULT_MAX_CHARACTERS = 152133,
@@ -42,15 +42,15 @@ void decode_scalar_value(struct form *form, const struct type *type, const struc
 void decode_integer_value(struct form *form, const struct type *type, int64_t v,
                           const struct json_path *at, int64_t *out);
 
-/* Returns true if a number is within the limits and choices of the type. */
+/* Returns true if an integer is within the limits of the type and is one of its choices. */
 bool int_is_valid(const struct type *type, int64_t v);
 
 /* Like decode_scalar_value, but for images, which arrive as data URIs. */
 void decode_image_uri(struct form *form, const struct type *type, struct str text,
                       const struct json_path *at, struct image *out);
 
-/* Returns true if a text of n bytes certainly meets the length limits of the type. A code point has
- * 1 to 4 bytes, so code points need to be counted only near the limits. */
+/* Returns true if a text of n bytes certainly meets the type's length limits, which are in code
+ * points. Code points have 1 to 4 bytes, so they must be counted only near the limits. */
 static inline bool length_is_certainly_valid(const struct type *type, size_t n)
 {
     uint64_t max = (uint64_t)(type->max ? type->max : DEFAULT_MAX_CHARACTERS);
@@ -58,12 +58,12 @@ static inline bool length_is_certainly_valid(const struct type *type, size_t n)
     return n <= max && (n + 3) / 4 >= (uint64_t)type->min;
 }
 
-/* Returns false and adds an error if a length or count exceeds the type's limits; cap is the
+/* Returns false and adds an error if a length or count violates the limits of the type. cap is the
  * maximum for types that set none. */
 bool check_length_limits(struct form *form, const struct type *type, size_t n, int64_t cap,
                          const struct json_path *at);
 
-/* Return the minimum or maximum of a number; false if the type has no such limit. */
+/* Return the limit of a number type in *ret, or return false if the type has no such limit. */
 bool type_get_minimum(const struct type *type, int64_t *ret);
 bool type_get_maximum(const struct type *type, int64_t *ret);
 
@@ -71,12 +71,12 @@ bool type_get_maximum(const struct type *type, int64_t *ret);
 struct decode_progress {
     const struct schema *schema;
     char *object;
-    size_t next;   /* index of the field after the last one found, which is tried first */
+    size_t next;   /* index of the field after the last found field; the search starts there */
     uint64_t seen; /* fields that were present, one bit per field */
 };
 
 const struct field *decode_find_field(struct decode_progress *p, struct str name);
-/* Like decode_find_field, for a name that a quote ends, so that the caller need not know its
+/* Like decode_find_field, but the name ends at the next quote, so the caller need not know its
  * length. Also returns NULL if the name has escapes. At least MAX_FIELD_NAME_BYTES + 1 bytes must
  * be readable. */
 const struct field *decode_find_quoted_field(struct decode_progress *p, const char *text);
@@ -88,11 +88,11 @@ void decode_unmark_field(struct decode_progress *p);
 /* Ends an object: sets defaults, reports missing fields and runs the schema's check. */
 void decode_finish_object(struct decode_progress *p, struct form *form, const struct json_path *at);
 
-/* Returns the address of a field's value; sets the `given` member of an optional field. */
+/* Returns the address of a field's value; sets the presence flag of an optional member. */
 void *field_value_address(const struct field *f, char *object, enum field_presence given);
 void field_store_default(const struct field *f, char *object);
 
-/* Appends an element to a list; its memory is not zeroed. */
+/* list_append_unzeroed appends an element to a list and does not zero its memory. */
 enum { LIST_INITIAL_CAPACITY = 4 };
 void list_grow(struct arena *arena, struct list *list, size_t size);
 static inline void *list_append_unzeroed(struct arena *arena, struct list *list, size_t size)

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* 767 digits decide every rounding. Later digits only matter if one of them is nonzero. */
+/* 767 digits decide how a decimal is rounded. Of later digits, it only matters if one is not 0. */
 enum { DIGITS_MAX = 800, EXPONENT_MAX = 99999 };
 
-/* Decimal digits without leading zeros; exponent is the power of ten of the last digit. */
+/* A decimal number: digits without leading zeros, and the power of ten of the last digit. */
 struct decimal {
     char text[DIGITS_MAX + 32];
     size_t n;
@@ -101,7 +101,7 @@ double parse_double(struct str raw)
     return raw.n && raw.p[0] == '-' ? -v : v;
 }
 
-/* Rounds v to `digits` digits: v is about *ret_m times ten to the power of the result. */
+/* Rounds v to `digits` digits and returns the exponent: v is about *ret_m * 10^exponent. */
 static int round_to_significant_digits(double v, int digits, uint64_t *ret_m)
 {
     char text[40];
@@ -124,9 +124,9 @@ static bool decimal_parses_to_double(double v, uint64_t m, int exponent)
     return strtod(text, NULL) == v;
 }
 
-/* Finds the shortest decimal that parses to v. 15 digits survive the conversion to a double, and 17
- * always identify it; subnormal doubles need fewer. Where the spacing of doubles changes, the
- * nearest decimal may fail while the next higher one succeeds. */
+/* Finds the shortest decimal that parses to v. Every decimal of 15 digits survives the conversion
+ * to a double, and 17 digits identify every double; subnormal doubles need fewer. Where the spacing
+ * of doubles changes, the nearest decimal may fail while the next higher decimal succeeds. */
 static int find_shortest_decimal(double v, uint64_t *ret_m)
 {
     for (int digits = v < DBL_MIN ? 1 : 15;; digits++) {

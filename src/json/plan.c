@@ -24,7 +24,7 @@ static struct decode_plan *find_decode_plan(const struct schema *schema)
     return p;
 }
 
-/* Makes a step that matches no input: its first eight bytes would need two values at once. */
+/* Makes a step that matches no input: it requires the same bytes to have two different values. */
 static void plan_step_set_unmatchable(struct decode_plan_step *s)
 {
     s->mask = UINT64_MAX;
@@ -112,7 +112,7 @@ static void plan_step_init(struct decode_plan_step *s, const struct field *f, si
         s->kind = STEP_OTHER;
 }
 
-/* Initially each field is predicted to be followed by the next one in the schema. */
+/* Predicts for each field that the next field of the schema follows it. */
 static void plan_init_field_predictions(struct decode_plan *p, size_t count)
 {
     plan_step_set_unmatchable(&p->steps[count]);
@@ -121,8 +121,8 @@ static void plan_init_field_predictions(struct decode_plan *p, size_t count)
     atomic_init(&p->begin.follow, &p->steps[0]);
 }
 
-/* Builds the plan of a schema and those of nested schemas, which may be recursive. `fresh` lists
- * the plans that are being built. */
+/* Builds the plan of a schema and the plans of its nested schemas. Schemas may be recursive, so
+ * `fresh` lists the plans that are being built. */
 static struct decode_plan *build_decode_plan(const struct schema *schema,
                                              struct decode_plan **fresh)
 {

@@ -13,8 +13,8 @@
 #include "json/scan.h"
 
 enum plan_step_kind {
-    STEP_TEXT,     /* string whose only limit is its length */
-    STEP_TEXT_MAP, /* map of strings whose only limit is their length */
+    STEP_TEXT,     /* string of a type that limits only the length */
+    STEP_TEXT_MAP, /* map of strings of a type that limits only the length */
     STEP_RAW,      /* value stored as JSON text */
     STEP_LIST,
     STEP_INT,
@@ -22,15 +22,15 @@ enum plan_step_kind {
     STEP_OTHER,
 };
 
-/* A field of a plan. The field's name is compared together with its quotes, its colon and the
- * comma before it: the first eight bytes (masked if shorter), the last eight, and those between.
- * Names above STEP_KEY_BYTES bytes use the slow path. */
+/* A step decodes one field. The quoted name is compared together with the comma before it and the
+ * colon after it: the first eight bytes (masked if it is shorter), the last eight, and the bytes
+ * between. Names above STEP_KEY_BYTES bytes use the slow path. */
 enum { STEP_KEY_BYTES = 32 };
 struct decode_plan_step {
-    _Atomic(struct decode_plan_step *) follow; /* the field that followed in the last body */
+    _Atomic(struct decode_plan_step *) follow; /* field that followed this one in the last body */
     uint64_t mask, key[3], last;
     uint64_t bit;             /* bit of the field in decode_progress.seen */
-    size_t min_length, range; /* certainly valid byte lengths: minimum, and range above it */
+    size_t min_length, range; /* certainly valid byte lengths: minimum; maximum - minimum */
     uint32_t max_entries;     /* maximum number of entries of a map */
     uint16_t digits;          /* bit mask of the allowed one-digit integers */
     uint16_t member, value;   /* offsets of the member and of its value */
@@ -44,11 +44,11 @@ struct decode_plan {
     struct decode_plan *next; /* next plan in the hash bucket */
     uint64_t wanted; /* fields that need an error or a default if absent; also PLAN_HAS_CHECK */
     struct decode_plan_step
-        begin; /* precedes the first field; `follow` is the likely first field */
+        begin; /* step before the first field; `follow` is the likely first field */
     struct decode_plan_step steps[]; /* in the order of the fields; the last step has no field */
 };
 
-/* Bit of decode_plan.wanted: the schema has a check or an applicable_fields function. */
+/* Bit of decode_plan.wanted that is set if the schema has a check or applicable_fields function. */
 #define PLAN_HAS_CHECK (UINT64_C(1) << MAX_FIELDS)
 
 /* Returns true if a string of this type has no limit except its length. */
@@ -57,11 +57,11 @@ static inline bool type_is_plain_string(const struct type *type)
     return type->kind == KIND_STRING && !type->flags && !type->choices && !type->rule;
 }
 
-/* Returns the plan of a schema, which must never be freed. May be called from any thread. */
+/* Returns the plan of a schema; the schema must never be freed. May be called from any thread. */
 struct decode_plan *schema_get_decode_plan(const struct schema *schema);
 
-/* Returns true if the name at `at` is this field's. word contains the first eight bytes, with the
- * object's brace replaced by a comma. STEP_KEY_BYTES bytes must be readable. */
+/* Returns true if the name at `at` is this field's name. word contains the first eight bytes at
+ * `at`, with the object's brace replaced by a comma. STEP_KEY_BYTES bytes must be readable. */
 static inline bool plan_step_matches(const struct decode_plan_step *s, const char *at,
                                      uint64_t word)
 {
@@ -88,8 +88,8 @@ static inline struct decode_plan_step *plan_step_predicted_next(const struct dec
 struct decode_plan_step *plan_find_step(struct decode_plan *plan, struct decode_plan_step *after,
                                         const char *at, uint64_t word);
 
-/* Marks an optional member as given and returns the address of its value. In a plain member, mark
- * and value have the same offset, so the caller's value overwrites the mark. */
+/* Sets the presence flag of an optional member to GIVEN, and returns the address of the value. In a
+ * member without such a flag, the value has the same offset, so the caller overwrites the flag. */
 static inline void *plan_step_value_address(const struct decode_plan_step *s, char *object)
 {
     const enum field_presence given = GIVEN;

@@ -52,8 +52,8 @@ static void decode_query_value(struct form *form, const struct type *type, struc
     }
 }
 
-/* Decodes a comma-separated list. Stops at one item more than allowed, so that the later count
- * check fails. */
+/* Decodes a comma-separated list. Stops after one item more than allowed, which is enough for
+ * check_list_lengths to report an error. */
 static void decode_query_list(struct form *form, const struct type *type, struct str text,
                               const struct json_path *at, struct list *out)
 {
@@ -82,12 +82,12 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
         return;
     }
 
-    /* A repeated key appends to an array and replaces any other value. */
+    /* A repeated key appends to an array. For other types, the last value counts. */
     if (!(list && again) && decode_mark_field_present(&q->progress))
         form_remove_errors_at(q->form, &at);
     void *out = field_value_address(f, q->progress.object, GIVEN);
 
-    /* A query value is never an object, but the schema's check function dereferences the member. */
+    /* Objects are invalid in queries. Allocate one, because the check function dereferences it. */
     if (f->type->kind == KIND_OBJECT)
         *(void **)out = arena_alloc(q->form->arena, f->type->schema->size);
     if (!raw.n && f->type->flags & TYPE_EMPTY_NONE)
@@ -100,7 +100,7 @@ static void decode_query_parameter(struct query_decoder *q, const struct field *
         decode_query_value(q->form, f->type, text, &at, out);
 }
 
-/* Checks the number of items of arrays at the end of the query, after all repeated keys. */
+/* Checks the number of items of arrays at the end of the query, because keys may be repeated. */
 static void check_list_lengths(struct query_decoder *q)
 {
     const struct field *f = q->progress.schema->fields;

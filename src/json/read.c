@@ -283,7 +283,7 @@ bool json_next_item(struct json_reader *r)
     return reader_next_element(r, false);
 }
 
-/* Consumes a scalar, or enters an array or object. */
+/* Consumes a scalar value, or enters an array or object. */
 static void skip_scalar_or_enter_container(struct json_reader *r)
 {
     struct str raw;

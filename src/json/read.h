@@ -31,7 +31,7 @@ struct json_number {
     enum { NUMBER_INT, NUMBER_UINT, NUMBER_REAL } kind; /* UINT is an integer above INT64_MAX */
     int64_t i;
     uint64_t u;
-    double d;       /* set for all kinds; rounded for large integers */
+    double d;       /* value as a double; set for all kinds; rounded for large integers */
     struct str raw; /* the number's JSON text */
 };
 
@@ -47,7 +47,7 @@ struct json_reader {
     bool escaped; /* whether any string had an escape */
 };
 
-/* The text must outlive the results: strings without escapes point into it. */
+/* The JSON text must outlive the strings that are read: strings without escapes point into it. */
 void json_reader_init(struct json_reader *r, struct str text, struct arena *arena);
 
 /* Returns the kind of the next value without consuming it. */

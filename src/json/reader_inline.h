@@ -30,7 +30,7 @@ static inline const char *skip_json_space(const char *p, const char *end)
     return p;
 }
 
-/* Counts a value against values_max, which is 1 outside of arrays and objects. */
+/* Counts a value. The limit values_max is 1 until the first array or object is entered. */
 static inline bool reader_count_value(struct json_reader *r)
 {
     if (r->values >= r->values_max)
@@ -39,11 +39,11 @@ static inline bool reader_count_value(struct json_reader *r)
     return true;
 }
 
-/* Slow path of reader_read_string, which accepts any string. */
+/* Reads any string; slow path of reader_read_string. */
 bool reader_read_string_slow(struct json_reader *r, struct str *ret);
 
-/* Returns the closing quote of the string at p if the string is plain ASCII without escapes and
- * ends before the last block of the text; otherwise NULL. */
+/* Returns the closing quote of the string that starts at p. Returns NULL if the string has escapes
+ * or non-ASCII characters, or ends in the last SCAN_BLOCK bytes of the text. */
 static inline const char *find_plain_string_end(const char *p, const char *end)
 {
     unsigned n = 0;
@@ -135,8 +135,8 @@ static inline bool reader_next_element(struct json_reader *r, bool object)
 
 /* reader_move_to_first_element, reader_enter_to_first_element and reader_move_to_next_element are
  * for loops over one array or object, which need not check the nesting level.
- * reader_move_to_first_element moves to the first element after reader_enter_container_uncounted;
- * returns false if there is none. */
+ * reader_move_to_first_element must follow reader_enter_container_uncounted. Returns false if there
+ * is no element. */
 static inline bool reader_move_to_first_element(struct json_reader *r, bool object)
 {
     const char *p = ++r->at;
@@ -148,13 +148,13 @@ static inline bool reader_move_to_first_element(struct json_reader *r, bool obje
     return *p == (object ? '}' : ']') ? reader_leave_container(r, p) : true;
 }
 
-/* Enters an array or object and moves to its first element; false if there is none. */
+/* Enters an array or object and moves to its first element. Returns false if it is empty. */
 static inline bool reader_enter_to_first_element(struct json_reader *r, bool object)
 {
     return reader_count_and_enter_container(r, object) && reader_move_to_first_element(r, object);
 }
 
-/* Moves from a value to the next element, but not past white space before it: call
+/* Moves from a value to the next element. Does not skip white space before that element: call
  * reader_skip_space. */
 static inline bool reader_move_to_next_element(struct json_reader *r, bool object)
 {
@@ -177,7 +177,7 @@ static inline void reader_skip_space(struct json_reader *r)
 
 bool reader_read_colon_slow(struct json_reader *r, const char *p);
 
-/* Moves from a key to its value; p is after the key's closing quote. */
+/* Consumes the colon after a key and moves to the value. p is after the key's closing quote. */
 static inline bool reader_read_colon(struct json_reader *r, const char *p)
 {
     if (r->end - p < 2 || p[0] != ':' || (unsigned char)p[1] <= ' ')

@@ -10,7 +10,7 @@
 
 static const int64_t SAFE_INT = 1LL << 53;
 
-/* Returns the minimum of a number. A maximum below the minimum means that there is no maximum. */
+/* A type whose min and max are both 0 has no minimum, unless it has TYPE_SAFE_INT. */
 bool type_get_minimum(const struct type *type, int64_t *ret)
 {
     *ret = type->min;
@@ -115,8 +115,8 @@ static void decode_string_value(struct form *form, const struct type *type,
         form_add_error(form, at, FORM_REGEX); /* databases cannot store U+0000 in text */
 }
 
-/* Accepts integers as strings of digits, because the libraries JDA and Concord send them. Fractions
- * in strings are accepted only in queries or if the type has TYPE_EITHER. */
+/* Returns true for numbers and for strings of digits, which the libraries JDA and Concord send.
+ * Other strings are accepted only in queries, or if the type has TYPE_EITHER. */
 static bool can_convert_to_number(const struct type *type, const struct scalar_value *s)
 {
     if (s->kind == JSON_STRING)
@@ -217,7 +217,7 @@ static bool convert_to_real(const struct type *type, const struct scalar_value *
 static void decode_real_value(struct form *form, const struct type *type,
                               const struct scalar_value *s, const struct json_path *at, double *out)
 {
-    /* The conversion to double may round an integer to the limit, so compare the integer, too. */
+    /* Compare integers exactly, too, because conversion to double may round them to the limit. */
     bool whole = s->kind == JSON_NUMBER && s->number.kind == NUMBER_INT;
     int64_t limit;
     double v;
@@ -298,6 +298,6 @@ void decode_scalar_value(struct form *form, const struct type *type, const struc
             form_add_error(form, at, FORM_NOT_IMAGE);
         break;
     default:
-        break; /* arrays, maps and objects are not scalars; raw values are decoded elsewhere */
+        break; /* arrays, maps and objects are not scalars; the callers decode raw values */
     }
 }

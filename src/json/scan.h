@@ -34,8 +34,8 @@ static inline uint32_t load_u32(const char *p)
     return word;
 }
 
-/* Compares short texts such as names and keys. The last eight (or four) bytes compared may overlap
- * the previous ones. */
+/* Compares short texts such as names and keys. The last eight (or four) bytes are compared as one
+ * word, which may overlap the word before. */
 static inline bool bytes_are_equal(const char *p, const char *q, size_t n)
 {
     if (n >= 8) {
@@ -56,7 +56,7 @@ static inline bool short_str_eq(struct str a, struct str b)
     return a.n == b.n && bytes_are_equal(a.p, b.p, a.n);
 }
 
-/* Sets the top bit of each byte that equals `byte`. Only the lowest set bit is exact. */
+/* Sets the top bit of each byte that equals `byte`. Bits above the lowest set one may be wrong. */
 static inline uint64_t mark_matching_bytes(uint64_t word, unsigned char byte)
 {
     uint64_t other = word ^ SCAN_REPEAT_BYTE(byte);
@@ -64,8 +64,8 @@ static inline uint64_t mark_matching_bytes(uint64_t word, unsigned char byte)
     return (other - SCAN_REPEAT_BYTE(1)) & ~other & SCAN_REPEAT_BYTE(0x80);
 }
 
-/* Returns true if a short text contains a byte; faster than memchr. The last eight bytes searched
- * may overlap the previous ones. */
+/* Returns true if a short text contains a byte; faster than memchr. The last eight bytes are
+ * searched as one word, which may overlap the word before. */
 static inline bool short_str_contains(struct str s, char byte)
 {
     size_t i = 0;
@@ -108,7 +108,7 @@ enum { SCAN_BLOCK = 16 };
 static inline unsigned scan_special_byte_mask(const char *p)
 {
     __m128i block = _mm_loadu_si128((const __m128i *)(const void *)p);
-    /* Negative results are control characters, quotes or non-ASCII. */
+    /* Bytes with a negative result are control characters, quotes or non-ASCII. */
     __m128i low = _mm_subs_epi8(_mm_xor_si128(block, _mm_set1_epi8(2)), _mm_set1_epi8(0x21));
     __m128i marks = _mm_or_si128(low, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
 

@@ -31,8 +31,8 @@ enum json_type_kind {
     KIND_IMAGE,      /* struct image; a data URI; input only */
     KIND_RAW,        /* struct str with the JSON text of any value */
     KIND_ARRAY,      /* struct list with elements of type .of */
-    KIND_MAP,        /* struct list of a key and .of: an object with arbitrary keys */
-    KIND_OBJECT,     /* struct of .schema: embedded in lists, a pointer in struct members */
+    KIND_MAP,    /* object with arbitrary keys: struct list of entries (key, value of type .of) */
+    KIND_OBJECT, /* struct of .schema; lists contain the structs, struct members point to them */
 };
 
 /* A value of an enumeration; the list ends with .doc == NULL. */
@@ -44,7 +44,7 @@ struct choice {
     const char *old_word; /* integers: name in API version 6, which is also accepted */
 };
 
-/* A condition on a string that kind and limits cannot express, with its error. */
+/* A condition on a string that limits cannot express, and the error if it is not met. */
 struct string_rule {
     bool (*is_valid)(struct str text);
     const char *code;
@@ -59,22 +59,22 @@ enum type_flags {
     TYPE_LOOSE_ENUM = 16, /* integers: accept values outside of .choices */
     TYPE_EITHER = 64, /* strings and numbers: accept the other form of an integer; booleans: accept
                          text; arrays: accept a comma-separated string */
-    TYPE_EMPTY_NONE = 128, /* in fields: treat an empty string, or 0 for a time, as null */
+    TYPE_EMPTY_NONE = 128, /* in fields: treat an empty string as null; for times, also 0 */
     TYPE_NULL_NONE = 32,   /* arrays: null is an empty array; maps: ignore null entries */
 };
 
 struct type {
     enum json_type_kind kind;
     unsigned flags;
-    /* Strings: length in code points. Arrays and maps: count. Numbers: value. Images: bytes (max
-     * only). If both are 0, the default limits apply: 152133 characters, 1521 elements. If max is
-     * below min, there is no maximum. */
+    /* Limits: the length of strings in code points, the number of elements of arrays and maps, the
+     * value of numbers, the size of images in bytes (max only). If both are 0, the default limits
+     * apply: 152133 characters, 1521 elements. If max is below min, there is no maximum. */
     int64_t min, max;
     const struct choice *choices;   /* allowed values of strings and integers */
     const struct string_rule *rule; /* condition on strings */
-    const struct type *of;       /* element type of arrays and maps; with .show, the type written */
-    const struct schema *schema; /* schema of objects */
-    /* For KIND_RAW with stored text that is not JSON: writes the text as a value of type .of. */
+    const struct type *of;          /* element type of arrays and maps; type that .show writes */
+    const struct schema *schema;    /* schema of objects */
+    /* For KIND_RAW, if the stored text is not JSON: converts the text to JSON of type .of. */
     void (*show)(struct json_writer *j, struct str text);
     const char *doc;
 };
@@ -126,15 +126,15 @@ struct opt_image {
     struct image value;
 };
 
-/* An entry of KIND_MAP: the key, then a value of type .of as in an array. An entry of a map of
- * strings is a struct string_pair. */
+/* An entry of a KIND_MAP list: the key, then a value of type .of, stored as in an array. For a map
+ * of strings it is a struct string_pair. */
 struct string_pair {
     struct str key, value;
 };
 
 /* The C type of a member, set by FIELD. */
 enum member_kind {
-    MEMBER_POINTER, /* pointer to an object's struct; NULL if absent, or null if nullable */
+    MEMBER_POINTER, /* pointer to an object's struct; NULL if absent (or null, if nullable) */
     MEMBER_STR,
     MEMBER_INT,
     MEMBER_REAL,
@@ -181,7 +181,7 @@ enum field_flags {
     OPTIONAL = 1, /* field may be absent (a `?` after the name in Discord's documentation) */
     NULLABLE = 2, /* field may be null (a `?` before the type in Discord's documentation) */
     DEPRECATED = 4,
-    RESPONSE_ALIAS = 8, /* in responses, another name for a member that a field already has */
+    RESPONSE_ALIAS = 8, /* second name of another field's member; only in responses */
 };
 
 struct field {
@@ -190,8 +190,8 @@ struct field {
     enum member_kind member;
     const struct type *type;
     unsigned flags;
-    /* The default of an absent (or null) OPTIONAL field with a plain member: a number, boolean or
-     * text. Plain lists are empty by default, and pointers are NULL. */
+    /* The default of an OPTIONAL field that is absent or null, if its member has no presence flag:
+     * a number, boolean or text. Without a default, lists are empty and pointers are NULL. */
     int64_t fallback;
     const char *fallback_text;
     const char *doc;
@@ -204,7 +204,7 @@ struct schema {
     /* Checks combinations of fields; reports errors with form_add_error. Also runs if single fields
      * are invalid: call form_has_error_at before using a field. */
     void (*check)(struct form *form, const struct json_path *here, const void *object);
-    bool once; /* queries: reject a repeated parameter (RFC 6749, 3.1) */
+    bool once; /* for query strings: reject a repeated parameter (RFC 6749, 3.1) */
     /* Returns the fields that apply to this object, one bit per field. Other fields are cleared,
      * and their errors removed, before `check` runs. If NULL, all fields apply. */
     uint64_t (*applicable_fields)(const void *object);
@@ -218,7 +218,7 @@ struct schema {
 enum err schema_decode(const struct type *type, struct str text, struct form *form, void **ret);
 /* Like schema_decode, but returns NULL on any error, without a list of errors. */
 void *schema_decode_or_null(const struct type *type, struct str text, struct arena *arena);
-/* Like schema_decode, for JSON text at a path of a larger body; form may already contain errors. */
+/* Like schema_decode, for JSON text at a path of a larger body. form may already contain errors. */
 enum err schema_decode_at(const struct type *type, struct str text, struct form *form,
                           const struct json_path *here, void **ret);
 
@@ -251,8 +251,8 @@ void schema_append_description(struct buf *out, const struct type *type);
 void schema_visit_contained(const struct type *type, void (*visit)(const struct schema *, void *),
                             void *arg);
 
-/* Appends a zeroed element to a list. Elements move when the list grows. If the list does not own
- * its memory, the elements are copied first. */
+/* Appends a zeroed element to a list. Elements move when the list grows. If list_append did not
+ * allocate the list, the elements are copied first. */
 void *list_append(struct arena *arena, struct list *list, size_t item_size);
 /* Creates an empty list with a capacity of `cap` elements. */
 void list_reserve(struct arena *arena, struct list *list, size_t item_size, size_t cap);

@@ -12,7 +12,7 @@ struct syntax_error_walk {
     const char *before; /* start of the current token */
     bool no_comma;      /* whether a comma is missing before the current token */
     struct {
-        struct str key; /* NULL pointer if the level is an array */
+        struct str key; /* name of the current member; NULL pointer if the level is an array */
         size_t index;   /* index of the next item */
     } levels[JSON_MAX_DEPTH];
 };

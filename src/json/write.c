@@ -7,7 +7,7 @@
 #include "json/number.h"
 #include "json/scan.h"
 
-/* Reserves n bytes for a value, after a comma if needed. */
+/* Reserves n bytes for a value, after writing a comma if one is needed. */
 static char *reserve_value(struct json_writer *j, size_t n)
 {
     char *at = buf_reserve(j->out, n + j->comma);

@@ -13,7 +13,7 @@
 
 struct json_writer {
     struct buf *out;
-    bool comma; /* whether a value precedes in the current object or array */
+    bool comma; /* whether the next value in the object or array needs a comma before it */
 };
 
 static inline struct json_writer json_writer_to_buf(struct buf *out)

@@ -21,13 +21,13 @@ bool address_parse(struct str text, struct ip_address *ret);
 /* Writes the usual text form ("127.0.0.1", "2001:db8::1") and returns its length. */
 size_t address_format(const struct ip_address *a, char out[ADDRESS_TEXT_SIZE]);
 
-/* Returns the key for rate limits and quotas: a hash of one IPv4 address or of one IPv6 /64,
- * because a customer or machine usually gets a whole /64. */
+/* Returns the key for rate limits and quotas: a hash of an IPv4 address, or of the /64 of an IPv6
+ * address, because one customer or machine usually has a whole /64. */
 uint64_t address_rate_limit_key(const struct ip_address *a);
 
 struct ip_network {
     struct ip_address address;
-    unsigned bits; /* prefix length, 0-128; IPv4 prefixes count from bit 96 */
+    unsigned bits; /* prefix length, 0-128; for IPv4, 96 plus the IPv4 prefix length */
 };
 
 /* Parses "10.0.0.0/8", "2001:db8::/32" or a single address. */

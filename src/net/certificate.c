@@ -92,7 +92,7 @@ static bool add_alternative_names(X509 *c, const char *host)
     bool ip = inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
     char names[512];
 
-    /* A comma would start another name in the extension. */
+    /* In the subjectAltName extension, a comma in the host would start another name. */
     if (strchr(host, ',') || strlen(host) > 255 || host[0] == 0 || strcmp(host, "localhost") == 0)
         return add_certificate_extension(c, NID_subject_alt_name, always);
     snprintf(names, sizeof names, "%s:%s,%s", ip ? "IP" : "DNS", host, always);
@@ -106,7 +106,7 @@ static bool fill_and_sign_certificate(X509 *c, EVP_PKEY *key, const char *host)
     X509_NAME *name = X509_get_subject_name(c);
 
     RAND_bytes((unsigned char *)&serial, sizeof serial);
-    /* The certificate is valid since one hour ago, because clocks of clients differ. */
+    /* The certificate is valid from one hour ago, because clocks of clients differ. */
     return X509_set_version(c, 2) == 1 &&
            ASN1_INTEGER_set_uint64(X509_get_serialNumber(c), (serial >> 1) + 1) == 1 &&
            X509_time_adj_ex(X509_getm_notBefore(c), 0, -3600, &now) &&
@@ -160,7 +160,7 @@ enum err tls_context_open_self_signed(const char *folder, const char *host,
         log_error("tls: the path of the certificate folder is too long");
         return ERR_INTERNAL;
     }
-    /* A crash between the two writes leaves files that do not match; then recreate both. */
+    /* After a crash between the two writes, certificate and key do not match. Recreate both. */
     if (certificate_is_usable(certificate, host) && tls_context_open(certificate, key, ret) == OK)
         return OK;
     if (!create_certificate(certificate, key, host))

@@ -47,7 +47,7 @@ static void set_deadline_timer(struct loop *l, uint64_t at, uint64_t tick)
     uv_timer_start(&l->timer, on_deadline_timer, at - now, 0);
 }
 
-/* Sets the timer for the earliest deadline; every tick if tests can move the clock. */
+/* Sets the timer for the earliest deadline, or for the next tick if tests can move the clock. */
 static void schedule_earliest_deadline(struct deadline_list *ds)
 {
     if (links_are_empty(&ds->list))
@@ -57,7 +57,7 @@ static void schedule_earliest_deadline(struct deadline_list *ds)
     set_deadline_timer(ds->loop, ds->movable ? 0 : (uint64_t)first->at, minimum_timer_delay(ds));
 }
 
-/* Expires deadlines; returns false if the time limit was reached before all were handled. */
+/* Calls `expired` for deadlines that are over. Returns false if the time limit ended first. */
 static bool expire_deadlines(struct deadline_list *ds, int64_t until)
 {
     int64_t now = deadline_list_now_ms(ds);
@@ -75,7 +75,7 @@ static bool expire_deadlines(struct deadline_list *ds, int64_t until)
     return true;
 }
 
-/* Uses a timer of 1 ms, because one of 0 ms might fire in the same loop iteration. */
+/* Uses a timer of 1 ms, because a timer of 0 ms might fire in the same loop iteration. */
 static void check_again_next_iteration(struct loop *l)
 {
     l->timer_at = uv_now(&l->uv) + 1;

@@ -15,7 +15,7 @@ bool address_is_loopback(struct str address)
            (memcmp(a.bytes, four, sizeof four) == 0 || memcmp(a.bytes, six, sizeof six) == 0);
 }
 
-/* RFC 6761: names below localhost are loopback and cannot be registered. */
+/* Names below localhost are loopback names, and nobody can register them (RFC 6761). */
 static bool name_is_localhost(struct str name)
 {
     struct str last = STR("localhost");
@@ -41,8 +41,8 @@ static bool origin_is_loopback(struct str origin)
     return str_starts_with(origin, STR("http://")) && host_is_loopback(str_skip_bytes(origin, 7));
 }
 
-/* nginx and lighttpd use HTTP/1.0 by default. Apache, Caddy, Traefik, lighttpd and content delivery
- * networks add some of these headers. */
+/* HTTP/1.0 is evidence, because nginx and lighttpd use it by default. Apache, Caddy, Traefik,
+ * lighttpd and content delivery networks add some of the listed headers. */
 const char *request_find_proxy_evidence(const struct http_request *r)
 {
     static const char *const added[] = {

@@ -202,7 +202,7 @@ static void run_loop_end_callbacks(struct loop *l)
 
 /* --- starting and stopping ------------------------------------------------------------ */
 
-/* Removes the loop's own references, so that only handles of the loop's users keep it running. */
+/* Unreferences the loop's own handles, so that the loop ends when its users have closed theirs. */
 static void on_stop_message(struct loop_message *p)
 {
     struct loop *l = container_of(p, struct loop, stop);

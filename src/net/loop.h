@@ -45,8 +45,8 @@ struct loop_message {
 };
 void loop_post(struct loop *l, struct loop_message *p);
 
-/* Frees memory on the thread pool, because unmapping a large block takes the kernel milliseconds.
- * Call on the loop's thread. */
+/* loop_free_on_pool frees memory on the thread pool, because the kernel needs milliseconds to unmap
+ * a large block. Call it on the loop's thread. */
 enum { LOOP_POOL_FREE_MIN_BYTES = 8 * 1024 * 1024 }; /* smaller blocks are freed on the loop */
 void loop_free_on_pool(struct loop *l, void *what, void (*give_back)(void *what));
 /* Frees a buffer's memory, on the thread pool if it is large. The buffer can be used again. */
@@ -62,8 +62,8 @@ struct loop_iteration_callback {
 void loop_add_iteration_callback(struct loop *l, struct loop_iteration_callback *t);
 void loop_remove_iteration_callback(struct loop_iteration_callback *t);
 
-/* A callback when the loop stops, to close handles that no other object closes. Call on the
- * loop. */
+/* A callback that runs when the loop stops, to close handles that no other object closes. Add and
+ * remove it on the loop's thread. */
 struct loop_end_callback {
     struct link link;
     void (*run)(struct loop_end_callback *e);
@@ -76,9 +76,9 @@ void loop_call_and_wait(struct loop *l, void (*fn)(struct loop *, void *), void 
 
 /* --- timeouts ------------------------------------------------------------------------- */
 
-/* A timeout. All timeouts of a list have the same duration, so a restarted timeout moves to the
- * end. Timeouts are checked at most every 250 ms (more often for shorter durations), against the
- * loop's clock or, if movable_clock, against the clock that tests can move. */
+/* A timeout. All timeouts of a list have the same duration, so a restarted timeout moves to the end
+ * of the list. Timeouts are checked at most every 250 ms (more often for shorter durations),
+ * against the loop's clock or, if movable_clock, against the clock that tests can move. */
 struct deadline {
     struct link link;
     int64_t at; /* time of expiry, in ms */
@@ -86,7 +86,7 @@ struct deadline {
 
 struct deadline_list;
 
-/* Calls expired on the loop, after the deadline was removed from the list. */
+/* Creates a list. `expired` is called on the loop, after the deadline was removed from the list. */
 struct deadline_list *deadline_list_new(struct loop *l, int64_t duration_ms, bool movable_clock,
                                         void (*expired)(struct deadline *d));
 void deadline_list_free(struct deadline_list *ds); /* does not call expired */

@@ -40,8 +40,8 @@ bool is_trusted_proxy(const struct trusted_proxy_networks *p, const struct ip_ad
 
 /* --- lists of forwarding addresses ---------------------------------------------------- */
 
-/* Returns the offset of the last item of a list; commas in quotes belong to an item. An unclosed
- * quote is ignored, so that a client cannot hide the item that the proxy appends. */
+/* Returns the offset of the last item of a comma-separated list; items may contain quoted commas.
+ * An unclosed quote is ignored, so that a client cannot hide the item that the proxy appends. */
 static size_t find_last_list_item(struct str list, bool quotes)
 {
     size_t start = 0;
@@ -213,7 +213,7 @@ long parse_proxy_protocol_header(struct str bytes, struct ip_address *ret, bool 
         return PROXY_BAD;
     if (bytes.n < FIXED_HEADER_BYTES + length)
         return 0;
-    /* The command LOCAL means that the proxy itself is the client, for a health check. */
+    /* The command LOCAL (0) means that the proxy itself is the client, as in a health check. */
     *ret_found = command == 1 && read_proxy_client_address(b, length, ret);
     if (command == 1 && (family == FAMILY_IPV4 || family == FAMILY_IPV6) && !*ret_found)
         return PROXY_BAD;

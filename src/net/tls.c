@@ -1,7 +1,7 @@
 /* tls.c - TLS on memory buffers; the event loop does the socket I/O.
  *
  * OpenSSL reads and writes through a custom BIO that represents the bytes of the current call.
- * Between calls, only OpenSSL stores data: incomplete records. */
+ * Between calls, OpenSSL stores incomplete records, and nothing else is stored. */
 #include "net/tls.h"
 
 #include <errno.h>
@@ -145,7 +145,7 @@ static SSL_CTX *create_server_ssl_context(const char *certificate, const char *k
                                  SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
     SSL_CTX_set_mode(ssl, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    /* Sessions are resumed with tickets that clients store, so the server caches none. */
+    /* Clients store the tickets that resume sessions, so the server caches no sessions. */
     SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(ssl, select_alpn_protocol, NULL);
     return ssl;
@@ -231,7 +231,7 @@ enum err tls_context_open_client(const char *ca, struct tls_context **ret)
     return OK;
 }
 
-/* Replaces the certificate for new connections; existing ones retain their SSL_CTX. */
+/* Replaces the certificate for new connections. Existing connections retain the old SSL_CTX. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key)
 {
     SSL_CTX *fresh = create_server_ssl_context(certificate, key);

@@ -1,4 +1,4 @@
-/* address_bans.c - IP address ranges banned by the operator: the copy in memory, and the rows. */
+/* address_bans.c - IP address ranges banned by the operator: copy in memory, and database rows. */
 #include "api/auth/address_bans.h"
 
 #include <pthread.h>
@@ -46,7 +46,7 @@ bool is_address_banned(struct address_ban_set *b, struct str address)
     return banned;
 }
 
-/* Returns the index of the range, or b->count. The caller holds the lock. */
+/* Returns the index of a range, or b->count if it is not banned. The caller holds the lock. */
 static size_t find_banned_network(const struct address_ban_set *b, const struct ip_network *n)
 {
     size_t i = 0;

@@ -19,8 +19,8 @@ enum {
     SESSION_BYTES = 8,
 };
 
-/* Marks a credential for which auth_begin_token_lookup was not called: the result of its lookup
- * must not be cached. */
+/* Value of revocations_seen if auth_begin_token_lookup was not called: then the result of the
+ * lookup must not be cached. */
 #define UNKNOWN_REVOCATIONS UINT64_MAX
 
 /* A keyed hash of the whole token. The cache stores hashes only, so it contains no usable tokens,
@@ -141,7 +141,7 @@ bool is_valid_chosen_token(struct str text)
     return true;
 }
 
-/* Derives session id and secret of a chosen token from its text, which contains neither. */
+/* Derives session id and secret from the text of a chosen token (see token_grant.chosen). */
 static void derive_secrets_from_chosen_token(struct str text, unsigned char *session,
                                              unsigned char *secret)
 {
@@ -255,7 +255,7 @@ static void cache_caller(struct auth *a, const struct credential *c, const struc
     hash_token(a, c->token, &r->tag);
     struct token_shard *s = find_token_shard(a, &r->tag, &hash);
     pthread_mutex_lock(&s->lock);
-    /* If any token was revoked since the row was read, it may be this token: do not cache it. */
+    /* If any token was revoked since the lookup began, it may be this token, so do not cache it. */
     if (auth_revocation_count(a) == c->revocations_seen)
         cache_put(&s->callers, hash, sizeof *r, &r->entry);
     else
@@ -279,8 +279,8 @@ static uint64_t evict_matching_callers(struct auth *a,
         cache_evict_if(&s->callers, matches, what);
         pthread_mutex_unlock(&s->lock);
     }
-    /* Count the revocation once more: a lookup that begins now finds the token neither in the store
-     * nor in the cache. */
+    /* Count the revocation again, and return this count: lookups that begin at this count or later
+     * find the token neither in the store nor in the cache. */
     return atomic_fetch_add(&a->revocations, 1) + 1;
 }
 

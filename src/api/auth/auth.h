@@ -15,7 +15,7 @@ struct auth;
 enum err auth_new(const char *folder, struct store *store, struct auth **ret);
 void auth_free(struct auth *a);
 
-/* Return the banned addresses, and whether an address is banned. */
+/* auth_address_bans returns the set of banned addresses; auth_is_address_banned searches it. */
 struct address_ban_set;
 struct address_ban_set *auth_address_bans(const struct auth *a);
 bool auth_is_address_banned(const struct auth *a, struct str address);
@@ -30,7 +30,7 @@ struct credential {
     uint64_t revocations_seen; /* auth_revocation_count before the lookup */
 };
 
-/* Returns the kind of caller in an Authorization header, and the token without its scheme. */
+/* Returns the kind of token in an Authorization header, and the token without its scheme. */
 enum caller_kind parse_credential_kind(struct str authorization, struct str *ret_token);
 /* Returns whether a world file (test data) may contain this text as a token: 16-100 characters of
  * A-Z a-z 0-9 _ -. */
@@ -49,7 +49,7 @@ bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str to
 enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct credential *c,
                                 struct caller *ret);
 
-/* Returns the tokens of one cache shard that were used since the last call of this function. */
+/* auth_collect_used_tokens returns the tokens of a shard that were used since its last call. */
 enum { AUTH_CACHE_SHARDS = 16, AUTH_SHARD_ENTRIES = 1024 };
 struct token_session_id {
     unsigned char session[8];
@@ -57,7 +57,7 @@ struct token_session_id {
 size_t auth_collect_used_tokens(struct auth *a, unsigned part,
                                 struct token_session_id ret[AUTH_SHARD_ENTRIES]);
 
-/* Allows the use of the cache until this time (clock_monotonic_ns); only in a cluster. */
+/* Only in a cluster: allows the use of the token cache until this time (clock_monotonic_ns). */
 void auth_set_cache_valid_until(struct auth *a, int64_t until);
 
 /* Describes a token to issue. auth_issue_token returns the token's text in the transaction's arena;
@@ -69,9 +69,9 @@ struct token_grant {
     int64_t expires_at; /* microseconds; 0 means never */
     struct str client;  /* User-Agent, for the user's list of sessions */
     struct str code;    /* digest of the exchanged OAuth2 code; NULL pointer if there is none */
-    /* For world files (test data). chosen is the text of the token. lasting is a word from which
-     * the token is derived together with the pepper and the account, so that the token is always
-     * the same. */
+    /* For world files (test data). chosen is the text of the token. lasting is a text from which,
+     * together with the pepper and the account, the token is derived, so that the token never
+     * changes. */
     struct str lasting, chosen;
 };
 enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_grant *grant,
@@ -80,15 +80,15 @@ enum err auth_delete_token(struct tx *tx, const unsigned char session[8]);
 
 /* Returns the number of revocations so far. auth_begin_token_lookup stores it before a lookup. */
 uint64_t auth_revocation_count(struct auth *a);
-/* Remove tokens from the cache. Return the new number of revocations: lookups that began at this
- * number or later do not find the revoked tokens. */
+/* Remove tokens from the cache. Return the new number of revocations: lookups that begin when
+ * auth_revocation_count is this number or greater do not find the revoked tokens. */
 uint64_t auth_evict_session_token(struct auth *a, const unsigned char session[8]);
 uint64_t auth_evict_account_tokens(struct auth *a, snowflake user_id);
 /* Removes all tokens of an application from the cache: its bot's tokens and its OAuth2 tokens. */
 uint64_t auth_evict_application_tokens(struct auth *a, snowflake application_id);
 
 /* Derives up to 64 bytes from the pepper, a purpose (`word`), an id and a salt, for webhook tokens
- * and signing keys. A copy of the database without the pepper is not enough to compute them. */
+ * and signing keys. Somebody who has only a copy of the database cannot compute them. */
 void auth_derive_key(const struct auth *a, const char *word, snowflake id, struct str salt,
                      unsigned char *out, size_t n);
 

@@ -1,8 +1,8 @@
 /* hashing.c - threads that hash passwords, with a bounded queue.
  *
  * A hash takes tens of milliseconds of CPU and megabytes of memory, and any client can request one.
- * So a few dedicated threads do it, and a call that finds the queue full gets 503: a flood of
- * log-ins does not slow down the loops or the pool. */
+ * So a few dedicated threads compute the hashes, and a call gets 503 if their queue is full. Then a
+ * flood of log-ins slows down neither the loops nor the thread pool. */
 #include "api/auth/hashing.h"
 
 #include <assert.h>

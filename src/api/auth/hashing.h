@@ -7,7 +7,7 @@
 
 struct password_hasher;
 
-/* A hash to compute, embedded in a struct of the caller. `run` is called on one of the threads, in
+/* A hash to compute, embedded in a struct of the caller. `run` is called on a password thread, in
  * FIFO order; the task may be freed before run returns. */
 struct password_hash_task {
     struct password_hash_task *next;
@@ -23,7 +23,7 @@ struct password_hasher_stats {
 };
 void password_hasher_read_stats(struct password_hasher *h, struct password_hasher_stats *ret);
 
-/* Runs the queued tasks, then stops the threads. */
+/* Runs the queued tasks, stops the threads and frees the hasher. */
 void password_hasher_free(struct password_hasher *h);
 
 #endif

@@ -26,8 +26,8 @@ static bool read_key_file(const char *path, unsigned char *key)
     return n == AUTH_KEY_BYTES;
 }
 
-/* Writes the key file and syncs it to disk before the key is used, because tokens cannot be
- * verified without the key. */
+/* Writes the key file and syncs it to disk before the key is used: if the key were lost in a crash,
+ * tokens made with it could not be verified. */
 static bool write_key_file(const char *path, const unsigned char *key)
 {
     char temporary[4096];

@@ -1,8 +1,8 @@
 /* token_last_used.c - writes the last-used times of tokens, for session lists and to find inactive
  * accounts.
  *
- * Calls only mark the token in the cache. Once an hour the marks are collected and written, in
- * steps of a few rows. Marks of the last hour are lost when the process ends. */
+ * A call only marks its token in the cache. Once an hour the last-used times of all marked tokens
+ * are written, in steps of a few rows. Marks of the last hour are lost when the process ends. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static enum err update_last_used_times(struct call *call)
     return e;
 }
 
-/* Ignores errors: a token whose use could not be written is marked again at its next use. */
+/* Ignores errors: a token whose last use could not be written is marked again at its next use. */
 static void on_token_batch_written(struct call *call, enum err e, void *arg)
 {
     struct token_use_writer *u = arg;
@@ -65,8 +65,8 @@ static int compare_session_ids(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct token_session_id));
 }
 
-/* Collects the used tokens of the next cache shard, sorted, so that nodes that update the same rows
- * do not deadlock. */
+/* Collects the used tokens of the next cache shard. Sorts them, so that two nodes that update the
+ * same rows do not deadlock. */
 static bool collect_used_tokens_of_shard(struct token_use_writer *u)
 {
     for (; u->part < AUTH_CACHE_SHARDS; u->part++) {

@@ -1,4 +1,4 @@
-/* faults.c - injected faults: the list, and matching calls against it. */
+/* faults.c - the list of injected faults, and the search for a fault that matches a call. */
 #include "api/faults/faults.h"
 
 #include <pthread.h>

@@ -33,11 +33,11 @@ bool injected_faults_exist(const struct injected_faults *f);
 /* Adds a fault and sets its id. Returns false if there are already MOST_FAULTS. All functions of
  * this header may be called from any thread. */
 bool injected_faults_add(struct injected_faults *f, struct injected_fault *fault);
-/* Removes the fault with this id, or all faults if id is 0. Returns false if there was none. */
+/* Removes the fault with this id, or all if id is 0. Returns false if nothing was removed. */
 bool injected_faults_remove(struct injected_faults *f, uint64_t id);
 /* Copies the faults to ret, which has room for MOST_FAULTS; returns their number. */
 size_t injected_faults_list(struct injected_faults *f, struct injected_fault *ret);
-/* Finds the first fault that matches this call, and counts its use; false if none matches. */
+/* Finds the first fault that matches this call, and counts its use. Returns false if none does. */
 bool injected_faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
                                 struct injected_fault *ret);
 

@@ -14,8 +14,8 @@
 #include "base/mem.h"
 
 enum {
-    /* Must be far below ABANDONED_S of file_removal.c, because a blob without a row is deleted
-     * after that time. */
+    /* Must be far below ABANDONED_S of file_removal.c, the age at which a blob without a row is
+     * deleted. */
     MOST_SECONDS_BEFORE_COMMIT = 30 * 60,
 };
 static const int64_t DAY_US = INT64_C(86400) * 1000 * 1000;
@@ -158,7 +158,7 @@ static void on_blobs_cleaned_up(uv_work_t *w, int status)
     atomic_fetch_sub_explicit(&api->running, 1, memory_order_release);
 }
 
-/* Copies the list of blobs, because the call is freed before the thread pool has finished. */
+/* Copies the list of written blobs, because the call is freed before the thread pool is done. */
 static const struct written_blob *copy_written_blobs(struct arena *a, const struct written_blob *k,
                                                      bool refused)
 {

@@ -1,8 +1,8 @@
 /* file_removal.c - deletes blobs on the pool, a page at a time.
  *
  * Deletes blobs (stored files) whose row is marked, and unsettled blobs, whose process died before
- * it inserted a row. Rows and list entries remain until the blob is deleted, so no blob is left
- * after a crash. Several processes may do this work at the same time. */
+ * it inserted a row. The row or list entry of a blob remains until the blob is deleted, so no blob
+ * is left after a crash. Several processes may do this work at the same time. */
 #include "api/internal.h"
 
 #include <stdatomic.h>
@@ -40,7 +40,7 @@ struct file_removal {
     struct file_to_delete page[PAGE];
     size_t count;
 
-    /* Names of blobs without a row, in their own arena; next is the index of the next one to
+    /* Names of blobs without a row, in their own arena; next is the index of the next name to
      * check. */
     struct arena *unsettled_arena;
     const char **names;
@@ -116,7 +116,7 @@ static void delete_marked_blobs(uv_work_t *w)
     bool backup_running = blobs_deletion_is_locked(r->api->options.store);
 
     for (size_t i = 0; i < r->count; i++) {
-        /* A backup in progress may contain rows from before the mark: do not delete their blobs. */
+        /* A running backup may contain rows from before the mark, so do not delete their blobs. */
         enum err e =
             backup_running ? ERR_UNAVAILABLE : blob_delete(r->api->options.store, r->page[i].name);
 
@@ -139,7 +139,7 @@ static enum err delete_marked_rows(struct call *call)
 
         if (!f->stays)
             e = tx_exec(call->tx, DELETE_FILE_ROW, BIND(v_id(f->id)), &deleted);
-        /* If another process has deleted the row first, do not change the quota again. */
+        /* If another process deleted the row first, it has also updated the quota. */
         if (!e && deleted && f->owner_id)
             e = tx_exec(call->tx, SUBTRACT_OWNER_BYTES, BIND(v_id(f->owner_id), v_int(f->size)),
                         NULL);
@@ -354,7 +354,7 @@ static void start_poll_timer(struct loop *loop, void *arg)
 
 void file_removal_start(struct file_removal *r, struct loop *loop)
 {
-    /* No call is running yet. If no other process uses the folder, every blob without a row is
+    /* No call is running yet. If no other process uses the data folder, every blob without a row is
      * abandoned. */
     list_unsettled_blobs(r, store_has_folder_lock(r->api->options.store) ? 0 : ABANDONED_S);
     r->loop = loop;

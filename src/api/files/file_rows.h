@@ -5,11 +5,11 @@
 #include "store/store.h"
 
 struct new_file {
-    snowflake id, owner_id; /* owner_id 0: the server itself */
+    snowflake id, owner_id; /* owner_id is 0 for files of the server itself */
     const char *name, *digest;
     int64_t size;
 };
-/* Replaces a row of the same name. */
+/* Inserts the row of a file. Replaces a row with the same name. */
 enum err file_insert_row(struct tx *tx, const struct new_file *f);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct internal_call {
     const char *name;            /* string literal that names slow work in the log, or NULL */
-    const struct caller *caller; /* run on behalf of this caller; copied; NULL means the server */
+    const struct caller *caller; /* caller on whose behalf to run (copied); NULL means the server */
     enum route_transaction_kind store; /* ROUTE_STORE_READ or ROUTE_STORE_WRITE */
     /* Decodes external input once, before any transaction: on the loop, or on the thread pool if
      * long_input is set. Like route->prepare it may set call->read and call->compute. May be
@@ -24,8 +24,8 @@ struct internal_call {
      * logged. */
     void (*done)(struct call *call, enum err e, void *arg);
     /* Data for call_passed_data; type is the tag of its struct. If size is not 0, `size` bytes are
-     * copied (but not memory that they point to). If size is 0, only the pointer is stored, and the
-     * data must outlive the call. */
+     * copied, but not the memory that they point to. If size is 0, only the pointer is stored, and
+     * the data must outlive the call. */
     const char *type;
     const void *data;
     size_t size;

@@ -22,12 +22,12 @@
 
 enum {
     AT_ONCE = 64,      /* maximum number of jobs per query */
-    TICK_MS = 250,     /* maximum sleep, because the clock may be stepped */
+    TICK_MS = 250,     /* maximum sleep of the timer, because the clock may be stepped */
     OTHERS_POLL_S = 1, /* polling interval, because other nodes schedule jobs, too */
     RETRY_S = 5,       /* retry delay after a failure */
-    UNKNOWN_S = 3600,  /* delay of a job whose kind this program version does not know … */
-    LEFT_S = 60,       /* … after nodes of other versions had this many seconds to run it */
-    LATE_S = 1,        /* a job of another node's share may be claimed when it is this late */
+    UNKNOWN_S = 3600,  /* delay of a job of a kind that this program version does not know */
+    LEFT_S = 60,       /* before that, nodes of other versions have this long to run it */
+    LATE_S = 1,        /* a job of another node's share may be claimed if it is this late */
     SECOND = 1000 * 1000,
     DAY_S = 24 * 60 * 60,
 };
@@ -76,8 +76,8 @@ enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t 
                    BIND(v_text(str_of(kind)), v_id(key), v_int(due_us), v_text(data)), NULL);
 }
 
-/* On SQLite a SELECT is cheaper than rewriting an unchanged row, so the due time is compared
- * first. */
+/* On SQLite a SELECT is cheaper than rewriting an unchanged row, so first check whether the job is
+ * already scheduled for this time. */
 enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind, snowflake key,
                                  int64_t due_us)
 {
@@ -126,7 +126,7 @@ enum err job_finish(struct call *call, const struct job *job)
 struct job_claim {
     char kind[48];
     struct job job; /* job.kind is NULL if this version does not know the kind */
-    int64_t until;  /* new due time of the row (lease); 0 to delete the row */
+    int64_t until;  /* new due time of the job's row (its lease); 0 to delete the row */
     bool taken;
 };
 
@@ -247,8 +247,8 @@ static bool job_claim_from_row(const struct api *api, const struct rows *r, stru
     return true;
 }
 
-/* Divides jobs among nodes by key. Keys are mostly snowflakes, whose low 22 bits are poorly
- * distributed, so these bits are ignored. */
+/* Selects the first jobs of one node's share, and late jobs of all nodes. Keys are mostly
+ * snowflakes, whose low 22 bits are poorly distributed, so the share ignores these bits. */
 static const char FIND_DUE[] =
     "select kind, key, due, data from jobs where (key / 4194304 + length(kind)) % "
     "cast($2 as bigint) = cast($3 as bigint) or due <= $4 order by due limit $1";
@@ -281,8 +281,8 @@ static void lower_next_due_time(struct job_scheduler *jobs, int64_t due)
         ;
 }
 
-/* Postpones a job of unknown kind, but only after a minute, because during an upgrade a newer node
- * may run it. */
+/* Postpones a job of unknown kind. In a cluster, waits a minute before, because during an upgrade a
+ * newer node may run the job. */
 static void postpone_unknown_job(struct job_scheduler *jobs, const struct job_claim *t)
 {
     if (!jobs->others || t->job.due < clock_us() - LEFT_S * SECOND)
@@ -316,15 +316,15 @@ static void on_due_jobs_read(struct call *call, enum err e, void *arg)
             postpone_unknown_job(jobs, &l->due[i]);
         }
     }
-    /* If the result is full, due jobs may be left, and the next query may ask only for this node's
-     * share; so query all jobs again. A failed query is repeated. */
+    /* If the result is full, more jobs may be due: query again at once, first this node's share,
+     * then all jobs. After an error, query again in one second. */
     jobs->full = begun == AT_ONCE;
     lower_next_due_time(jobs, e ? clock_us() + SECOND : jobs->full || was_full ? 0 : l->next);
     finish_scheduler_operation(jobs);
 }
 
-/* Chooses the jobs to query: all if a job that this node has scheduled is due, otherwise this
- * node's share. */
+/* Chooses the jobs to query: all jobs if `next` is due. Only this node's share if `next` is not due
+ * (a poll for jobs that other nodes scheduled), or if the last result was full. */
 static struct due_jobs_query choose_jobs_to_query(const struct job_scheduler *jobs, int64_t now)
 {
     struct due_jobs_query l = { .living = 1 };
@@ -341,8 +341,7 @@ static void start_due_jobs_read(struct job_scheduler *jobs)
 
     jobs->busy++;
     jobs->read_at = now;
-    /* Reset `next` if it is not in the future; calls that schedule jobs from now on lower it
-     * again. */
+    /* Reset `next` if it is due. Calls that schedule jobs while the query runs lower it again. */
     if (jobs->next <= jobs->read_at)
         jobs->next = INT64_MAX;
     internal_call_start(jobs->api, jobs->loop,
@@ -386,7 +385,7 @@ static void on_scheduler_timer(uv_timer_t *timer)
 {
     struct job_scheduler *jobs = timer->data;
     int64_t now = clock_us();
-    /* read_at is in the future if the clock was stepped back. */
+    /* If read_at is in the future, the clock was stepped back. */
     bool due =
         jobs->next <= now ||
         (jobs->others && (jobs->read_at > now || jobs->read_at + OTHERS_POLL_S * SECOND <= now));

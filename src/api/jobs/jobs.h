@@ -22,14 +22,14 @@ struct job_kind {
      * later. */
     enum err (*run)(struct call *call, const struct job *job);
     /* Called instead of run, for jobs that are slow or call other servers: on a loop, without a
-     * transaction, at most once within lease_ms. The work must end with an internal call that
-     * finishes the job or renews its lease; if the process dies, the job is started again after the
-     * lease. job->data is valid only during the call of start. */
+     * transaction, at most once within lease_ms. The work must end with an internal call that calls
+     * job_finish or job_renew_lease; if the process dies, the job is started again when the lease
+     * expires. job->data is valid only during the call of start. */
     void (*start)(struct api *api, struct loop *loop, const struct job *job);
     int64_t lease_ms;
 };
 
-/* Schedules a job for due_us. Replaces the job of that kind with the same key. */
+/* Schedules a job for due_us. Replaces a scheduled job of the same kind and key. */
 enum err job_schedule(struct call *call, const struct job_kind *kind, snowflake key, int64_t due_us,
                       struct str data);
 /* Schedules a job without data; cheap if the job is already scheduled for that time. */
@@ -38,12 +38,12 @@ enum err job_schedule_if_changed(struct call *call, const struct job_kind *kind,
 /* Inserts a job without a call, for imports of data; an existing job is not changed. */
 enum err insert_job_row(struct tx *tx, const char *kind, snowflake key, int64_t due_us,
                         struct str data);
-/* Deletes the scheduled job, if there is one. */
+/* Deletes the scheduled job of this kind and key, if there is one. */
 enum err job_cancel(struct call *call, const struct job_kind *kind, snowflake key);
 
-/* Renew the lease of a job with `start`, or delete the job. If the job was scheduled again
- * meanwhile, both do nothing, so that it is started again; job_renew_lease then sets *ret_held to
- * false, and the running work should end. */
+/* Renew the lease of a running job that has a `start` function, or delete the job. If the job was
+ * scheduled again meanwhile, both functions change nothing, so that it starts again.
+ * job_renew_lease then sets *ret_held to false, and the running work should end. */
 enum err job_renew_lease(struct call *call, const struct job *job, int64_t due_us, struct str data,
                          bool *ret_held);
 enum err job_finish(struct call *call, const struct job *job);

@@ -85,8 +85,8 @@ void limits_publish_counts(struct rate_limit_counters *l,
     buf_clear(&out);
 }
 
-/* Adds the count of another node. If several nodes have started a window for one caller, the window
- * that started first counts. */
+/* Adds the count of another node. If several nodes have started a window for the same counter, the
+ * window that started first counts. */
 static void apply_received_counter(struct rate_limit_counters *l, const uint64_t n[ENTRY])
 {
     uint64_t hash = hash_limit_counter(n[0], n[1], n[2]);

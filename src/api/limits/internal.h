@@ -15,9 +15,9 @@ struct rate_limit_counter {
     uint64_t caller, limit, major;
     int64_t ends_ms;
     unsigned count;
-    unsigned others;                     /* calls that other nodes have counted */
-    unsigned published;                  /* part of count that was sent to other nodes */
-    bool is_due;                         /* the counter is in the list of counters to send */
+    unsigned others;    /* calls that other nodes have counted */
+    unsigned published; /* part of `count` that was already sent to other nodes */
+    bool is_due;        /* whether the counter is in the list of counters to send */
     struct rate_limit_counter *next_due; /* next in the list of counters to send */
 };
 

@@ -22,8 +22,8 @@ struct rate_limit_counters;
 struct rate_limit_options {
     bool off;
     unsigned global_per_s;    /* calls per second per account */
-    unsigned anonymous_per_s; /* calls per second per address, without an account */
-    unsigned percent;         /* scales all other limits; 100 means unchanged */
+    unsigned anonymous_per_s; /* calls per second per address, for calls without an account */
+    unsigned percent;         /* scales all limits except the two above; 100 means unchanged */
 };
 
 struct rate_limit_counters *limits_new(const struct rate_limit_options *options);
@@ -33,7 +33,7 @@ void limits_free(struct rate_limit_counters *l);
 
 /* The result of counting a call. */
 struct rate_limit_result {
-    const struct rate_limit *of; /* limit that was counted; NULL means the route's */
+    const struct rate_limit *of; /* limit that was counted; NULL means the limit of the route */
     bool allowed;
     bool global; /* whether the global limit refused the call */
     bool shared;
@@ -46,7 +46,7 @@ struct rate_limit_result {
 struct rate_limit_result limits_count_call(struct rate_limit_counters *l, uint64_t caller,
                                            bool anonymous, const struct rate_limit *limit,
                                            uint64_t major);
-/* Reverts limits_count_call, for a call that should not count. */
+/* Reverts limits_count_call, for a call that turned out not to count. */
 void limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
                          const struct rate_limit *limit, uint64_t major);
 struct rate_limit_result limits_count_global_call(struct rate_limit_counters *l, uint64_t caller,
@@ -57,7 +57,7 @@ bool limits_are_off(const struct rate_limit_counters *l);
 
 /* Enables the exchange of counts with other nodes. Call before the first call is counted. */
 void limits_enable_sharing(struct rate_limit_counters *l);
-/* Functions that strict limits use to send counts. Set before the first call is counted. */
+/* Functions that send the counts of strict limits. Set before the first call is counted. */
 struct rate_limit_cluster {
     void *arg;
     unsigned (*count_disconnected_nodes)(

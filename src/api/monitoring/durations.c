@@ -11,7 +11,7 @@
 const int64_t duration_bounds_us[DURATION_BOUNDS] = { 500,   1000,   2500,   5000,    10000,
                                                       25000, 100000, 250000, 1000000, 5000000 };
 
-/* Histogram of one domain (feature folder) on one loop. The last count is above all bounds. */
+/* Histogram of one domain (feature folder) on one loop. The last bucket is above all bounds. */
 struct duration_cell {
     _Alignas(64) _Atomic uint64_t counts[DURATION_BOUNDS + 1];
     _Atomic uint64_t us;
@@ -22,7 +22,7 @@ struct call_durations {
     size_t groups;
     unsigned loops;
     void *memory;
-    struct duration_cell *cells; /* one per loop and domain, ordered by loop */
+    struct duration_cell *cells; /* one histogram per loop and domain, ordered by loop */
 };
 
 struct call_durations *durations_new(const struct domain *const *domains, unsigned loops)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-/* Limits of service routes, counted per address; far above the needs of scrapers and tools. */
+/* Limits of service routes per client address, far above the needs of scrapers and tools. */
 static const struct rate_limit limit_metrics = {
     .name = "metrics", .count = 100, .window_s = 10, .by_address = true
 };
@@ -183,7 +183,7 @@ static void write_longest_operation(const struct stall_record *r, void *arg)
                    (double)r->longest_ns / 1e9);
 }
 
-/* Writes the durations of the longest operations, which may have delayed other calls. */
+/* Writes the longest durations of parts of loop iterations or writes, which delay other calls. */
 static void write_longest_operation_metrics(struct buf *out, const char *kind, const char *help)
 {
     buf_printf(out,
@@ -311,8 +311,8 @@ static bool request_has_bearer_token(const struct call *call, struct str token)
     return given.n == token.n && sodium_memcmp(given.p, token.p, token.n) == 0;
 }
 
-/* Allows /metrics with the metrics token or, if none is set, from this machine, because load and
- * errors are not public. */
+/* Allows /metrics for callers with the metrics token or, if no token is set, from this machine.
+ * Load and errors of the server are not public. */
 static enum err check_metrics_permission(struct call *call)
 {
     const char *token = call->api->options.metrics_token;
@@ -333,7 +333,7 @@ static enum err get_metrics(struct call *call)
 }
 
 /* Builds the OpenAPI document on the thread pool, because writing and compressing half a megabyte
- * takes long. If two callers build it at the same time, one document is freed. */
+ * takes long. If two callers build the document at the same time, one copy is freed. */
 static enum err build_openapi_document(struct call *call)
 {
     struct api *api = call->api;

@@ -54,7 +54,7 @@ static bool is_console_route(const struct route *r)
     return r && r->service && strncmp(r->path, "/console", strlen("/console")) == 0;
 }
 
-/* Returns true for pages of the web client and their files; one visit requests dozens. */
+/* Returns true for pages of the web client and their files, of which one visit requests dozens. */
 static bool is_web_page_request(const struct call_context *run)
 {
     enum http_method method = run->call.exchange->request->method;

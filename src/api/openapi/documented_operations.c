@@ -78,7 +78,7 @@ static bool resolver_accepts_me(const struct domain *const *domains, struct str 
     return r && r->me;
 }
 
-/* Returns true if the route implements the operation; the names of its parameters may differ. */
+/* Returns true if the route implements the operation. Their parameter names may differ. */
 static bool route_implements_operation(const struct domain *const *domains, const struct route *r,
                                        const struct documented_operation *k)
 {

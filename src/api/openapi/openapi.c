@@ -50,7 +50,7 @@ static void write_query_field(struct json_writer *j, const struct field *f)
  * such as executing a webhook and sending a follow-up. */
 enum { MAX_ROUTES_OF_OPERATION = 4 };
 struct openapi_operation {
-    const struct route *path; /* the route whose parameter names are written */
+    const struct route *path; /* the route whose parameter names appear in the document */
     const struct route *rows[MAX_ROUTES_OF_OPERATION];
     const struct domain *domains[MAX_ROUTES_OF_OPERATION];
     size_t count;

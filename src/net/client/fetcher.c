@@ -1,6 +1,6 @@
 /* fetcher.c - outgoing HTTP requests with libcurl on an event loop.
  *
- * libcurl tells which sockets and which timer to watch; the event loop watches them. */
+ * libcurl reports which sockets and which timer it needs, and the event loop watches them. */
 #include "net/client/fetcher.h"
 
 #include <sys/socket.h>
@@ -26,9 +26,9 @@ struct fetcher {
     uv_timer_t *again; /* runs in the next loop iteration and resumes paused requests */
     struct link paused;
     bool is_due;    /* whether libcurl's timer has expired */
-    bool has_ended; /* whether finished requests still have to be reported */
+    bool has_ended; /* whether finished requests still have to be reported by `done` */
     struct loop_iteration_callback iteration_end;
-    int64_t until; /* end of the time limit in this iteration, in ns; 0 if not started */
+    int64_t until; /* end of this iteration's time limit, in ns; 0 before the first use */
     struct link jobs;
 };
 
@@ -36,7 +36,7 @@ struct fetch_job {
     struct link link;
     struct link paused;       /* link in fetcher->paused, or in no list */
     struct loop_message post; /* message that reports a request that could not be started */
-    struct fetcher *fetcher;  /* may be freed before a request that could not be started */
+    struct fetcher *fetcher;  /* may be freed before the message `post` has run */
     struct loop *loop;
     bool public_only;
     CURL *easy;
@@ -199,7 +199,7 @@ static void on_socket_ready(uv_poll_t *poll, int status, int events)
     int running;
 
     loop_begin_measured_part("fetching");
-    /* The socket stays readable or writable, so the next iteration reports this event again. */
+    /* The socket stays ready, so the next loop iteration reports this event again. */
     if (status == 0 && iteration_time_is_used_up(f))
         return;
     if (events & UV_READABLE)
@@ -332,7 +332,7 @@ static bool url_is_allowed(const char *url)
     return good;
 }
 
-/* Returns true if a header value has no line break, which would start another header. */
+/* Returns true if a header value has no line break. A line break would start another header. */
 static bool has_no_line_break(struct str s)
 {
     return !memchr(s.p, '\r', s.n) && !memchr(s.p, '\n', s.n) && !memchr(s.p, 0, s.n);
@@ -389,7 +389,7 @@ static void set_request_options(struct fetch_job *j, const struct fetch_request 
     curl.easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl.easy_setopt(e, CURLOPT_PROXY, ""); /* ignores proxy settings of the environment */
     curl.easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-    /* On a timeout, do not block the loop waiting for the resolver thread. */
+    /* On a timeout, do not block the loop to wait for libcurl's resolver thread. */
     curl.easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
     curl.easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)r->timeout_ms);
     curl.easy_setopt(e, CURLOPT_HTTPHEADER, j->headers);
@@ -488,7 +488,7 @@ static void on_timer_closed(uv_handle_t *handle)
 
 static void abort_fetch_job(struct fetch_job *j)
 {
-    /* A job in the loop's message queue is freed when its message runs. */
+    /* A job whose message is queued on the loop is freed when the message runs. */
     if (j->post.run) {
         link_remove(&j->link);
         return;

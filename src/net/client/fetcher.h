@@ -45,7 +45,7 @@ struct fetch_request {
     struct str body;
     int64_t timeout_ms;
     size_t max_response;
-    bool public_only; /* refuse private addresses even if the fetcher allows them */
+    bool public_only; /* refuse private addresses here, even if the fetcher allows them */
     /* Called on the loop's thread. The body is valid only during the call. To retain a long body,
      * move the contents of the buffer, because a copy would block the loop. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,

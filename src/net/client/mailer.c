@@ -12,13 +12,13 @@
 #include "base/mem.h"
 #include "net/client/curl.h"
 
-/* Four queued mails and the current one, each with its timeout, must finish before the leases of
- * their jobs expire. */
+/* A mail belongs to a job with a lease. Four queued mails and the current one, each with its
+ * timeout, must finish before their leases expire. */
 enum { MAX_WAITING_MAILS = 4, MAIL_TIMEOUT_MS = 20000, MAIL_CONNECT_MS = 10000 };
 
 struct mailer {
     char *url, *from, *envelope_from;
-    bool is_local; /* plain SMTP to this machine needs no TLS */
+    bool is_local; /* whether the SMTP server is on this machine, so that no TLS is needed */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -26,7 +26,7 @@ struct mailer {
     unsigned waiting;
     _Atomic bool stopping;
     int fd;     /* socket of the SMTP connection; -1 if there is none */
-    CURL *easy; /* used by the mailer thread only; reuses the connection */
+    CURL *easy; /* used by the mailer thread only; reuses the SMTP connection */
 };
 
 static size_t copy_mail_to_curl(char *p, size_t size, size_t n, void *arg)
@@ -99,8 +99,8 @@ static void mail_set_options(struct mailer *m, struct str *text, struct curl_sli
     curl.easy_setopt(e, CURLOPT_READDATA, text);
 }
 
-/* SMTP replies 550-559 to the mailbox or the text are permanent. Other errors (wrong password,
- * greylisting) may be temporary. */
+/* Returns true for SMTP replies 550-559, which reject the mailbox or the text permanently. Other
+ * errors (wrong password, greylisting) may be temporary. */
 static bool is_permanent_refusal(CURLcode code, long reply_code)
 {
     return reply_code >= 550 && reply_code <= 559 &&

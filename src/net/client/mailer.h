@@ -26,7 +26,7 @@ struct mailer;
 
 /* Returns NULL and the reason in *ret_problem if the options are invalid. */
 struct mailer *mailer_new(const struct mailer_options *options, const char **ret_problem);
-/* Aborts the mail being sent; later mails end at once with MAIL_STOPPED. */
+/* Aborts the mail that is being sent. Later mails fail at once with MAIL_STOPPED. */
 void mailer_stop(struct mailer *m);
 void mailer_free(struct mailer *m);
 

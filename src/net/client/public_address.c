@@ -75,7 +75,7 @@ static bool ipv6_is_public(const uint8_t *a)
     static const uint8_t mapped[16] = { [10] = 0xff, [11] = 0xff };
     static const uint8_t translated[16] = { 0x00, 0x64, 0xff, 0x9b };
 
-    /* IPv6 forms of an IPv4 address (mapped, NAT64, 6to4) are public if the IPv4 address is. */
+    /* An IPv4 address in IPv6 form (mapped, NAT64, 6to4) is public if the IPv4 address is. */
     if (ipv6_network_contains(a, mapped, 96) || ipv6_network_contains(a, translated, 96))
         return ipv4_is_public(read_big_endian_32(a + 12));
     if (a[0] == 0x20 && a[1] == 0x02)

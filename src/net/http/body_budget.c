@@ -16,7 +16,7 @@ struct body_budget {
     pthread_mutex_t lock;
     unsigned refs;
     size_t total, used, anonymous;
-    struct map reserved; /* reserved bytes by owner key; the numbers are stored as pointers */
+    struct map reserved; /* reserved bytes by owner key; map values are numbers cast to pointers */
 };
 
 struct body_budget *body_budget_new(size_t total)
@@ -65,7 +65,7 @@ size_t body_budget_used(struct body_budget *b)
     return used;
 }
 
-/* Returns a map key for an account id, salted so that it does not collide with address keys. */
+/* Returns the map key of an account id. A salt prevents collisions with the keys of addresses. */
 static uint64_t account_map_key(uint64_t account)
 {
     return hash_u64(account ^ 0x6163636f756e7473);

@@ -17,7 +17,7 @@ struct body_budget *body_budget_new(size_t total);
 struct body_budget *body_budget_ref(struct body_budget *b);
 void body_budget_unref(struct body_budget *b);
 
-/* Returns the maximum for one address or one account; a longer body is always refused. */
+/* Returns the maximum of bytes for one address or one account. A longer body is always refused. */
 size_t body_budget_limit_per_owner(const struct body_budget *b);
 size_t body_budget_used(struct body_budget *b);
 

@@ -60,8 +60,8 @@ static int parse_chunk_line_byte(struct http_chunk_decoder *c, char byte)
                                                   : -400;
 }
 
-/* Validates and drops trailers. No trailer is needed, and merging them into the headers enables
- * request smuggling. */
+/* Validates and drops trailers. The server needs none, and merging them into the headers would
+ * enable request smuggling. */
 static int parse_trailer_byte(struct http_chunk_decoder *c, char byte)
 {
     if (++c->trailers > HTTP_MAX_TRAILERS)

@@ -14,8 +14,8 @@ static bool eight_bytes_equal_nocase(const char *any_case, const char *lower)
     return (a | 0x2020202020202020) == b;
 }
 
-/* Compares case-insensitively. `lower` contains only lower-case letters, digits and '-': no other
- * byte that is valid in a header becomes one of those by setting bit 0x20. */
+/* Compares case-insensitively with a lower-case text of letters, digits and '-'. Setting bit 0x20
+ * maps capital letters to these characters, but no other byte that is valid in a header. */
 static bool equals_lowercase_word(struct str s, const char *lower, size_t n)
 {
     if (s.n != n)
@@ -33,7 +33,7 @@ static bool equals_lowercase_word(struct str s, const char *lower, size_t n)
 }
 #define EQUALS_WORD(s, literal) equals_lowercase_word((s), (literal), sizeof(literal) - 1)
 
-/* Stores a header that may occur only once, because with two it is unclear which one is meant. */
+/* Stores a header that may occur only once. Rejects a second one as ambiguous. */
 static long set_single_header(struct str *field, struct str value)
 {
     if (field->p)

@@ -68,7 +68,7 @@ bool http_accepts_content_coding(struct str accept_encoding, struct str coding)
         struct str name = str_trim(str_cut(&item, ';'));
         bool offered = str_trim(item).n == 0 || quality_is_above_zero(item);
 
-        /* The entry of the coding itself overrides "*", wherever both are in the list. */
+        /* An entry for the coding itself overrides an entry "*", in any order. */
         if (str_eq_nocase(name, coding))
             return offered;
         if (str_is(name, "*"))

@@ -92,7 +92,7 @@ static long read_line_end(struct input_cursor *c)
     return 1;
 }
 
-/* Ends a word of the request line. Exactly one space must follow. */
+/* Ends a word of the request line that began at `start`. Exactly one space must follow it. */
 static long read_request_line_word(struct input_cursor *c, const char *start, struct str *ret)
 {
     if (c->at == c->end)
@@ -162,7 +162,7 @@ static long split_request_target(struct request_head_parser *h)
 
     r->query = path;
     r->path = str_cut(&r->query, '?');
-    /* An absolute target may omit the path "/"; then use the first slash of "http://". */
+    /* An absolute target may omit the path "/". Then use the second slash of "http://" as path. */
     if (r->path.n == 0)
         r->path = str_slice(h->authority.p - 1, 1);
     return 1;

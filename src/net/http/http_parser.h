@@ -44,7 +44,7 @@ struct http_request {
     enum http_method method;
     struct str method_text;
     struct str target;      /* as received */
-    struct str path, query; /* text before and after '?', still percent-encoded */
+    struct str path, query; /* parts of the target before and after '?', still percent-encoded */
     int minor;              /* minor version: HTTP/1.minor */
 
     /* Results of the headers that determine the body's length. expect_continue is set only if a
@@ -52,8 +52,8 @@ struct http_request {
     bool has_length, chunked, keep_alive, expect_continue, upgrade_websocket;
     uint64_t length; /* Content-Length, at most INT64_MAX; 0 if absent */
 
-    /* Headers that most requests need; the pointer is NULL if the header is absent. The host of an
-     * absolute target ("GET http://host/") overrides the Host header. */
+    /* Headers that most requests need; the pointer is NULL if the header is absent. If the target
+     * is absolute ("GET http://host/"), its host overrides the Host header. */
     struct str host, authorization, content_type, accept_encoding;
 
     /* The headers are the last members, so that a copy of the struct can omit unused headers. */
@@ -76,7 +76,7 @@ struct str http_find_header(const struct http_request *r, struct str name);
 struct http_chunk_decoder {
     int state;
     uint64_t left;         /* remaining bytes of the current chunk */
-    size_t line, trailers; /* bytes of the current line; bytes of all trailers so far */
+    size_t line, trailers; /* bytes of the current line; bytes of all trailer lines so far */
 };
 
 /* Decodes bytes of a chunked body and appends the content to out, up to the maximum of out. Returns

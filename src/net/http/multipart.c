@@ -8,7 +8,7 @@
 enum multipart_state {
     PREAMBLE,
     CONTENT,
-    DELIMITED, /* after a delimiter: padding and CRLF, or "--", follows */
+    DELIMITED, /* after a delimiter; padding and CRLF, or "--", must follow */
     PADDING,
     DELIMITED_LF,
     CLOSING, /* after the first '-' of "--" */
@@ -18,7 +18,7 @@ enum multipart_state {
 
 struct multipart {
     enum multipart_state state;
-    enum err error;                             /* the first error, which all later calls return */
+    enum err error; /* the first error; all later calls return it, too */
     char delimiter[4 + MULTIPART_MAX_BOUNDARY]; /* CRLF, "--" and the boundary */
     size_t delimiter_n;
     size_t matched;         /* bytes of the delimiter matched so far */
@@ -100,8 +100,8 @@ static enum err append_part_content(struct multipart *m, const char *p, size_t n
     return OK;
 }
 
-/* Reads content up to a delimiter. CR occurs only at the start of the delimiter; so after a
- * mismatch the matched bytes are content, and the search continues at the current byte. */
+/* Reads content up to a delimiter. In a delimiter, CR occurs only as the first byte. So after a
+ * mismatch the bytes matched so far are content, and the search continues at the current byte. */
 static enum err read_part_content(struct multipart *m, struct str *s)
 {
     enum err e = OK;

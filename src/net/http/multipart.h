@@ -13,7 +13,7 @@
 
 enum { MULTIPART_MAX_PARTS = 64, MULTIPART_MAX_PART_HEAD = 4096, MULTIPART_MAX_BOUNDARY = 70 };
 
-/* A part of a form. Its texts are valid UTF-8 without control characters. */
+/* A part of a form. Name, filename and content type are valid UTF-8 without control characters. */
 struct multipart_part {
     char *name;         /* name of the form field, NUL-terminated: "files[0]" */
     char *filename;     /* NULL if not a file; chosen by the client, so not a safe path */

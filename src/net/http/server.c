@@ -48,7 +48,7 @@ static struct server_loop *server_loop_new(struct http_server *s, struct loop *l
     links_init(&h->dirty);
     links_init(&h->input.postponed);
     h->input.continue_message.run = on_continue_postponed_input;
-    /* No limits here: input is bounded before it is stored, and the server generates the output. */
+    /* These buffers need no limit: stored input is bounded, and the server generates the output. */
     buf_init(&h->buffers.out, SIZE_MAX / 2);
     buf_init(&h->buffers.plain, SIZE_MAX / 2);
     buf_init(&h->buffers.cipher, SIZE_MAX / 2);
@@ -90,7 +90,7 @@ static void open_server_loop(struct loop *l, void *arg)
     o->result = server_loop_listen(h, o->fd);
 }
 
-/* Ends the server's use of the per-loop state; if requests are running, the last one frees it. */
+/* Ends the server's use of the per-loop state. The last running request, if any, frees it. */
 static void release_server_loop(struct loop *l, void *arg)
 {
     struct server_loop *h = arg;
@@ -209,7 +209,7 @@ static void close_all_connections(struct loop *l, void *arg)
     struct server_loop *h = arg;
 
     (void)l;
-    /* Closed connections are removed from the list in a later loop iteration. */
+    /* The list does not change here: connections are removed in a later loop iteration. */
     for (struct link *at = h->connections.next; at != &h->connections; at = at->next)
         connection_close(container_of(at, struct connection, link));
 }
@@ -240,7 +240,7 @@ static void call_on_each_loop(struct http_server *s, void (*run)(struct loop *l,
         loop_call_and_wait(loops_get(s->loops, i), run, s->server_loops[i]);
 }
 
-/* Closes connections in batches: there may be thousands and running requests share the loop. */
+/* Closes connections in batches, because there may be thousands, and other requests run, too. */
 static void close_idle_connections(struct http_server *s)
 {
     struct close_batch p = { .server_loops = s->server_loops, .more = true };

@@ -101,8 +101,8 @@ struct http_server_options {
     int socket; /* inherited listening socket, which the server will close; 0 if there is none */
     struct tls_context *tls; /* NULL if the server offers plain HTTP only */
     bool tls_only;           /* whether plain HTTP is refused */
-    int64_t head_timeout_ms; /* for a whole head; also interval of the minimum body rate; 30 s */
-    int64_t idle_timeout_ms; /* between requests; also interval of the minimum send rate; 75 s */
+    int64_t head_timeout_ms; /* limit for a request head: 30 s; interval of the minimum body rate */
+    int64_t idle_timeout_ms; /* limit between requests: 75 s; interval of the minimum send rate */
     size_t body_memory;      /* limit for all bodies together, in bytes; 0 means no limit */
     const struct trusted_proxy_networks *proxies; /* trusted proxies; NULL if there are none */
     bool proxy_protocol; /* whether proxies may send a PROXY protocol header */
@@ -211,7 +211,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now);
 /* Writes queued messages now instead of at the end of the loop iteration. */
 void websocket_flush(struct websocket *ws);
 /* Prefetch the memory that sending needs into the CPU cache, before an event is sent to thousands
- * of sockets. Call the two functions with some time between them. */
+ * of sockets. Call websocket_prefetch some time before websocket_prefetch_connection. */
 void websocket_prefetch(const struct websocket *ws);
 void websocket_prefetch_connection(const struct websocket *ws);
 /* Returns the bytes that are queued but not yet sent. */

@@ -11,7 +11,7 @@
 
 enum {
     MAX_UNAUTHORIZED_BODY = 4 * 1024, /* bodies up to this length are read without authentication */
-    MAX_UNAUTHORIZED_HEAD = 16 * 1024, /* … if the request head is at most this long */
+    MAX_UNAUTHORIZED_HEAD = 16 * 1024, /* for longer heads, every body needs authentication */
     MAX_SKIPPED_BODY = 64 * 1024,      /* refused bodies up to this length are read and discarded */
     BUDGET_STEP = 64 * 1024,           /* bytes reserved in the budget at a time */
     /* Delimiters and part headers of a form do not count towards the limit for its contents. */
@@ -28,7 +28,7 @@ bool request_body_skip(struct connection *c, struct http_server_request *call, b
 {
     const struct http_request *r = call->x.request;
 
-    /* Skip a short body, to reuse the connection; close it instead of waiting for a long one. */
+    /* Discard a short body, to reuse the connection; do not wait for a long body, but close. */
     if (!keep_alive || r->chunked || r->length > MAX_SKIPPED_BODY || r->expect_continue) {
         c->linger = true;
         return false;
@@ -90,7 +90,7 @@ static void start_receiving_body(struct connection *c)
         return;
     }
     if (!reserve_body_budget(c->server_loop, call,
-                             0)) { /* the head is stored as long as the body, so it counts, too */
+                             0)) { /* the head counts, too: it is stored as long as the body */
         connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
         return;
     }
@@ -159,7 +159,7 @@ void http_accept_body(struct http_exchange *x, uint64_t account)
     }
     assert(c->state == CONN_AUTHORIZING_BODY);
     call->owner = (struct body_budget_owner){ x->address, account };
-    if (c->server_loop->current == c) { /* input is being handled, so the caller continues */
+    if (c->server_loop->current == c) { /* the code that handles the input of c continues */
         start_receiving_body(c);
         return;
     }

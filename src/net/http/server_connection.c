@@ -86,8 +86,8 @@ void connection_close_when_sent(struct connection *c)
         (c->server_loop->current == c && c->server_loop->buffers.out.n))
         return;
     send_tls_close_notify(c);
-    /* Closing a socket with unread input resets the connection, and the peer may lose the error
-     * response. */
+    /* Closing a socket with unread input sends a TCP reset, after which the peer may lose the error
+     * response. So only shut down writing. */
     if (c->linger && !c->ended)
         shut_down_writing(c);
     else
@@ -101,7 +101,7 @@ void on_connection_expired(struct deadline *d)
     connection_close(container_of(d, struct connection, deadline));
 }
 
-/* Returns the bytes received or sent, depending on which of both the timeout limits. */
+/* Returns the bytes received if the timeout limits reading, otherwise the bytes sent. */
 static uint64_t count_transferred_bytes(const struct connection *c)
 {
     return c->timing == TIMING_READING ? c->received : c->queued_bytes - connection_unsent_bytes(c);
@@ -120,7 +120,7 @@ static bool renew_timeout_window(struct connection *c, struct deadline_list *lis
     return true;
 }
 
-/* A large response may take any time while the peer reads at the minimum rate. */
+/* Closes the connection if the peer read less than the minimum since the last timeout. */
 void on_send_timeout(struct deadline *d)
 {
     struct connection *c = container_of(d, struct connection, deadline);
@@ -155,9 +155,9 @@ static void start_timeout(struct connection *c, enum connection_timing timing,
     deadline_restart(list, &c->deadline);
 }
 
-/* Sets the timeout for the current state. A head has one timeout for all its bytes. Bodies and
- * unsent responses have no time limit while the peer keeps a minimum rate. Each response restarts
- * the idle timeout. */
+/* Sets the timeout for the current state. A request head has one timeout for all its bytes. Bodies
+ * and unsent responses have no time limit while the peer transfers them at the minimum rate. Each
+ * response restarts the idle timeout. */
 static void set_connection_timeout(struct connection *c)
 {
     struct server_loop *h = c->server_loop;
@@ -455,7 +455,7 @@ void on_continue_postponed_input(struct loop_message *post)
     post_resume_reading_message(h);
 }
 
-/* An empty buffer makes libuv read nothing and report UV_ENOBUFS. */
+/* Returns an empty buffer if the time for reading is up: libuv then reports UV_ENOBUFS. */
 static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
 {
     struct connection *c = container_of(handle, struct connection, tcp);
@@ -465,7 +465,7 @@ static void on_read_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *ret)
         *ret = uv_buf_init(NULL, 0);
         return;
     }
-    /* Unless a body is expected, read few bytes, because input may have to be stored. */
+    /* Unless a body is expected, read few bytes, because later requests may have to be stored. */
     *ret = uv_buf_init(c->server_loop->buffers.bytes,
                        c->state == CONN_BODY ? READ_BUFFER_BYTES : HEAD_READ_BYTES);
 }

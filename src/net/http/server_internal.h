@@ -32,7 +32,7 @@ enum {
     READ_BUFFER_BYTES = 64 * 1024,     /* size of the read buffer of a loop */
     HEAD_READ_BYTES = 16 * 1024,       /* part of the read buffer used while no body is expected */
     MAX_UNHANDLED_INPUT = 16 * 1024,   /* unhandled input at which reading pauses */
-    MAX_UNSENT_OUTPUT = 32 * 1024,     /* unsent output at which no further request is read */
+    MAX_UNSENT_OUTPUT = 32 * 1024,     /* above this unsent output, no further request is read */
     MAX_RETAINED_SCRATCH = 256 * 1024, /* larger buffers are freed after use */
     MAX_COPIED_PAYLOAD = 16 * 1024,    /* longer payloads are sent without a copy */
     MAX_RETAINED_ARENAS = 64,
@@ -57,15 +57,15 @@ struct listener_state {
     uv_poll_t listener;
     int listen_fd;
     bool listening;
-    struct deadline pause; /* pause before the next accept after EMFILE */
+    struct deadline pause; /* pause after EMFILE, before connections are accepted again */
     uint64_t logged_at;    /* time of the last log line about failed accepts */
 };
 
 /* Limits how much one loop iteration reads, so that it also has time for sending. */
 struct read_time_budget {
-    unsigned reads;        /* number of reads in this iteration */
-    int64_t reads_until;   /* end of reading, in ns; 0 if not set yet; negative if time is up */
-    struct link postponed; /* connections whose input waits for the next iteration */
+    unsigned reads;      /* number of reads in this iteration */
+    int64_t reads_until; /* end time of reading, in ns; 0 if not set yet; negative if time is up */
+    struct link postponed;                /* connections whose input waits for the next iteration */
     struct loop_message continue_message; /* message that resumes the postponed connections */
     bool continue_posted;                 /* whether continue_message was posted */
 };
@@ -152,7 +152,7 @@ struct http_server_request {
     uint64_t max;               /* limit for the body, in bytes */
     uint64_t left;              /* remaining bytes, if the length is known */
     struct body_budget_owner owner;
-    size_t received, reserved; /* bytes of head and body; bytes reserved in the budget */
+    size_t received, reserved; /* received bytes of head and body; bytes reserved in the budget */
     struct http_chunk_decoder chunks;
     struct buf data;
 };
@@ -188,7 +188,7 @@ struct websocket {
     struct pending_pong *pong; /* NULL if no pong is pending */
     struct long_message *long_message; /* message that is being sent in pieces, or NULL */
     struct ip_address remote;          /* client address, as in struct http_exchange */
-    uint32_t minute; /* start of the minute of `controls`; loop's clock modulo 2^32 */
+    uint32_t minute; /* start of the minute that `controls` counts; loop's clock modulo 2^32 */
 };
 
 enum connection_timing { TIMING_NONE, TIMING_READING, TIMING_SENDING, TIMING_IDLE };
@@ -249,7 +249,7 @@ static inline size_t connection_unsent_bytes(const struct connection *c)
 }
 
 bool server_loop_read_time_is_up(struct server_loop *h);
-/* Handles the rest of c->in in the next loop iteration. */
+/* Handles the remaining input c->in in the next loop iteration. */
 void connection_postpone_input(struct connection *c);
 void on_continue_postponed_input(struct loop_message *post);
 
@@ -277,9 +277,9 @@ void server_loop_free(struct server_loop *h);
 void on_read_timeout(struct deadline *d);
 void on_send_timeout(struct deadline *d);
 void on_connection_expired(struct deadline *d);
-/* Surround code that may respond outside of a read. connection_begin_output makes c the current
- * connection and returns the previous one; connection_end_output sends the collected output and
- * restores the previous one. */
+/* Call these two functions around code that may respond while no input is handled.
+ * connection_begin_output makes c the current connection and returns the previous one.
+ * connection_end_output sends the collected output and restores the previous one. */
 struct connection *connection_begin_output(struct connection *c);
 void connection_end_output(struct connection *c, struct connection *before);
 /* Sends the collected output, then the pieces; queues bytes that the kernel does not accept. */

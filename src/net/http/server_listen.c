@@ -51,9 +51,9 @@ static int open_bound_socket(const char *host, int port, bool shared)
     return fd;
 }
 
-/* Detects a port that is in use. Sockets with SO_REUSEPORT would share it with another server of
- * the same user, which would then receive some of the connections. Without the option, bind
- * fails. */
+/* Fails if another process uses the port. With SO_REUSEPORT, bind would succeed if that process has
+ * the same user, and both servers would get some of the connections. So this socket has no such
+ * option. */
 enum err check_port_is_free(const char *host, int port)
 {
     int fd = open_bound_socket(host, port, false);
@@ -203,7 +203,7 @@ static void on_listener_ready(uv_poll_t *listener, int status, int events)
             return;
         } else if (errno == EAGAIN) {
             return;
-        } /* other errors: the connection is already closed, or a signal interrupted the call */
+        } /* other errors: the new connection is already closed, or a signal interrupted accept */
     }
 }
 

@@ -16,7 +16,7 @@ enum {
 
 struct long_response {
     int fd;           /* file to send; -1 if the response is a text */
-    struct str text;  /* the rest of the text that is not sent yet */
+    struct str text;  /* the part of the text that is not sent yet */
     struct buf owned; /* buffer that owns the text; empty if the text is static or shared */
     struct shared_text *shared; /* shared text that owns the text, or NULL */
     int64_t left;
@@ -44,8 +44,8 @@ static void count_sent_bytes(struct connection *c, struct long_response *f, size
     stat_counter_add(&c->server_loop->counters.bytes_out, n);
 }
 
-/* Sends the headers and the start of a text in one system call, so that the headers alone do not
- * wake the peer. Unsent headers stay in buffers.out. */
+/* Sends the headers and the start of the text in one system call, so that the peer does not wake up
+ * for the headers alone. Unsent headers stay in buffers.out. */
 static void send_head_and_text_start(struct connection *c, struct long_response *f)
 {
     struct server_loop *h = c->server_loop;
@@ -158,8 +158,8 @@ static void begin_long_response(struct connection *c, struct http_server_request
     http_server_request_free(call);
 }
 
-/* Appends the headers and starts the body. Unless the connection's input is being handled, also
- * sends them. */
+/* Appends the headers and starts the body. If the connection's input is being handled, the code
+ * that handles it sends the output. */
 static void respond_with_long_body(struct http_server_request *call,
                                    const struct response_head *head, struct long_response f)
 {

@@ -46,7 +46,7 @@ void connection_refuse_request(struct connection *c, int status, struct str head
     respond_error_and_close(c, status, headers);
 }
 
-/* Refuses a request with a malformed head; its bytes may not be stored in c->in. */
+/* Refuses a request with a malformed head. `bytes` starts with the head. */
 static void refuse_malformed_head(struct connection *c, int status, struct str bytes)
 {
     if (c->state == CONN_CLOSED)
@@ -55,9 +55,9 @@ static void refuse_malformed_head(struct connection *c, int status, struct str b
     respond_error_and_close(c, status, STR(""));
 }
 
-/* Checks an incomplete head, whose start may already be invalid or too long. The check runs the
- * first time, at line ends and after every 1 KiB, so that many tiny pieces do not cost quadratic
- * time. */
+/* Checks an incomplete head, whose start may already be invalid or too long. Checks only the first
+ * time, at line ends and after every 1 KiB, because a check after each of many tiny pieces would
+ * take quadratic time. */
 static size_t check_incomplete_head(struct connection *c, struct str bytes)
 {
     assert(bytes.p); /* the caller has received at least one byte */
@@ -77,7 +77,7 @@ static size_t check_incomplete_head(struct connection *c, struct str bytes)
 /* Finds the end of the head by searching for CR; memmem has a higher setup cost. */
 static size_t find_head_length(struct connection *c, struct str bytes)
 {
-    /* The empty line at the end of the head may start in bytes that were searched before. */
+    /* The first bytes of the CRLF CRLF that ends the head may have been searched before. */
     const char *p = bytes.p + (c->checked_bytes > 3 ? c->checked_bytes - 3 : 0);
     const char *end = bytes.p + bytes.n;
 
@@ -186,7 +186,7 @@ static size_t skip_refused_body(struct connection *c, struct str bytes)
     return n;
 }
 
-/* Returns true if the peer must read responses before the next request is handled. */
+/* Returns true if the peer must read more responses before its next request is handled. */
 static bool has_too_much_unsent_output(struct connection *c)
 {
     if (c->server_loop->buffers.out.n >= MAX_UNSENT_OUTPUT)

@@ -178,8 +178,8 @@ void http_server_request_finish(struct connection *c, struct http_server_request
     c->call = NULL;
     if (c->state != CONN_CLOSED) {
         c->state = keep_alive ? CONN_HEAD : CONN_LAST;
-        /* If the connection closes while pipelined input is unread, TCP resets it before the client
-         * reads the response. */
+        /* If the connection closes while pipelined input is unread, TCP sends a reset, and the
+         * client may not read the response. */
         if (!keep_alive && c->in.n)
             c->linger = true;
     }
@@ -200,7 +200,7 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     if (c->state == CONN_AUTHORIZING_BODY)
         keep = request_body_skip(c, call, keep);
     struct response_context to = { x->request->accept_encoding, call->head, keep, call->old };
-    if (c->server_loop->current == c) { /* input is being handled, so the caller continues */
+    if (c->server_loop->current == c) { /* the code that handles the input of c sends the output */
         append_response(c, &to, head, body);
         http_server_request_finish(c, call, keep);
         return;
@@ -208,7 +208,7 @@ void http_respond(struct http_exchange *x, const struct response_head *head, str
     struct connection *before = connection_begin_output(c);
     append_response(c, &to, head, body);
     http_server_request_finish(c, call, keep);
-    /* c is still the current connection, so this call only adds to the output sent below. */
+    /* Handles requests that arrived meanwhile, then sends this response and theirs in one write. */
     connection_resume_input(c);
     c->server_loop->current = before;
 }

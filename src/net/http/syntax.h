@@ -40,7 +40,7 @@ static inline const char *skip_octets(const char *p, const char *end, int kind)
     return p;
 }
 
-/* Returns true if all bytes are in the class; also for an empty text. */
+/* Returns true if all bytes are in the class. Also returns true for an empty text. */
 static inline bool all_octets_in_class(struct str s, int kind)
 {
     return skip_octets(s.p, s.p + s.n, kind) == s.p + s.n;

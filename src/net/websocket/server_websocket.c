@@ -7,7 +7,7 @@
 #include "net/http/server_internal.h"
 
 enum {
-    PIECE_BYTES = 128 * 1024,         /* bytes of a long message per write */
+    PIECE_BYTES = 128 * 1024,         /* maximum bytes of a long message per write */
     MAX_SENDING_NS = 5 * 1000 * 1000, /* time limit for sending per loop iteration */
     SOCKETS_PER_CLOCK_CHECK = 8,      /* number of sockets between two checks of the clock */
     CLOSE_FRAME_RESERVE = 512,        /* bytes for close frames beyond max_unsent */
@@ -91,7 +91,7 @@ static struct buf *buffer_for_next_frame(struct websocket *ws)
     return ws->long_message ? &ws->long_message->after : &ws->out;
 }
 
-/* Returns true if n more bytes may be queued; otherwise the slow peer will be disconnected. */
+/* Returns true if n more bytes may be queued. If not, the peer is too slow: it is disconnected. */
 static bool can_queue_bytes(struct websocket *ws, size_t n)
 {
     if (ws->close_sent || ws->ending || ws->cut || ws->over)
@@ -165,7 +165,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
         buf_add_str(buffer_for_next_frame(ws), str_skip_bytes(frame, n));
 }
 
-/* Sends as much as the socket accepts; the rest and errors wait for the end of the iteration. */
+/* Sends as much as the socket accepts. The rest is sent at the end of the loop iteration. */
 void websocket_flush(struct websocket *ws)
 {
     size_t n = connection_try_send(websocket_connection(ws), buf_str(&ws->out));
@@ -209,7 +209,7 @@ static void call_drained_if_all_sent(struct websocket *ws)
     ws->on->drained(ws);
 }
 
-/* Replies to a ping. Pongs must not accumulate for a peer that sends pings and does not read. */
+/* Replies to a ping. Stores only the newest ping if the peer sends pings but does not read. */
 static void reply_to_ping(struct websocket *ws, struct str payload)
 {
     if (websocket_unsent_bytes(ws) <= MAX_UNSENT_FOR_PONG) {
@@ -233,7 +233,7 @@ static void send_pending_pong(struct websocket *ws)
     mem_free(p);
 }
 
-/* Returns true for up to 600 control frames per minute; no client needs more. */
+/* Counts a control frame. Returns true for up to 600 per minute; no client needs more. */
 static bool count_and_limit_control_frame(struct websocket *ws)
 {
     uint32_t now = (uint32_t)uv_now(loop_get_uv_loop(websocket_loop(ws)));
@@ -269,7 +269,7 @@ static void send_handshake(struct connection *c, const char *accept)
 {
     struct buf *out = &c->server_loop->buffers.out;
 
-    /* The handshake is sent alone: some clients lose frames that arrive together with it. */
+    /* Send the handshake alone: some clients lose frames that arrive together with it. */
     connection_flush(c);
     buf_add_lit(out, "HTTP/1.1 101 Switching Protocols\r\n"
                      "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ");
@@ -568,7 +568,7 @@ static void send_next_message_piece(struct websocket *ws)
         ws->long_message = NULL;
         long_message_free(m);
     }
-    /* Send frames behind the last piece, even if the kernel has not accepted all of that piece. */
+    /* Send frames that follow the last piece, even if the kernel has not accepted all of it. */
     if (c->state == CONN_WEBSOCKET && (ws->out.n || !connection_unsent_bytes(c)))
         queue_websocket_for_iteration_end(ws);
 }
@@ -596,7 +596,7 @@ static void end_websocket_iteration(struct websocket *ws)
         send_pending_pong(ws);
         call_drained_if_all_sent(ws);
     }
-    /* The close frame is queued behind a long message, so that message must be sent first. */
+    /* The close frame is queued behind the long message, so finish that message first. */
     if (ws->ending && !ws->long_message && !ws->out.n && c->state == CONN_WEBSOCKET) {
         websocket_call_closed_handler(c);
         connection_close_when_sent(c);
@@ -619,8 +619,8 @@ static void wake_for_next_iteration(struct server_loop *h)
     loop_post(h->loop, post);
 }
 
-/* Sends the output of sockets at the end of a loop iteration, for a limited time: there may be
- * thousands, and more are added. */
+/* Sends the output of all sockets with queued output, at the end of a loop iteration. The time is
+ * limited, because there may be thousands of sockets. */
 void websockets_send_queued_output(struct server_loop *h)
 {
     int64_t began = links_are_empty(&h->dirty) ? 0 : clock_monotonic_ns();

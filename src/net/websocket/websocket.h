@@ -28,7 +28,7 @@ enum {
     WS_MAX_CONTROL = 125,
     WS_MAX_HEAD = 10,        /* maximum length of the header of a frame that the server sends */
     WS_MAX_CLIENT_HEAD = 14, /* maximum length of a header with a mask */
-    WS_NO_CODE = 1005,       /* stands for a close frame without a code */
+    WS_NO_CODE = 1005,       /* close code that stands for a close frame without a code */
 };
 
 /* Validates an opening handshake and writes the value of Sec-WebSocket-Accept. If it is invalid,
@@ -59,7 +59,7 @@ void ws_reader_free(struct ws_reader *r);
 
 struct ws_message {
     enum ws_opcode opcode; /* WS_TEXT, WS_BINARY, WS_PING, WS_PONG or WS_CLOSE */
-    struct str payload;    /* valid until the next ws_decode; the reason in case of WS_CLOSE */
+    struct str payload;    /* valid until the next ws_decode; for WS_CLOSE, the close reason */
     int close_code;        /* for WS_CLOSE, the peer's code, or WS_NO_CODE */
 };
 

@@ -30,7 +30,7 @@ static struct ws_partial_message *get_or_create_partial_message(struct ws_reader
     return r->pieces;
 }
 
-/* Unmasks payload with the mask at the end of the frame header, from its current index. */
+/* Unmasks payload. The mask is at the end of the frame header; r->phase is the index into it. */
 static void unmask_payload(struct ws_reader *r, char *p, size_t n)
 {
     const unsigned char *key = r->head + r->head_n - 4;
@@ -128,7 +128,7 @@ static int check_frame_head_start(const struct ws_reader *r)
         return opcode > WS_PONG || !fin || length > WS_MAX_CONTROL ? -1002 : 0;
     if (opcode > WS_BINARY)
         return -1002;
-    /* A continuation frame must follow a started message, and other data frames must not. */
+    /* Continuation frames are valid only inside a fragmented message, other data frames outside. */
     return (opcode == WS_CONTINUE) == (r->opcode != 0) ? 0 : -1002;
 }
 
@@ -157,7 +157,7 @@ static int read_frame_head(struct ws_reader *r, const char *bytes, size_t n, siz
             return 0;
         r->head[r->head_n++] = (unsigned char)bytes[(*used)++];
         int code = r->head_n == 2 ? check_frame_head_start(r) : 0;
-        /* The length is checked before the mask and the payload arrive. */
+        /* Check the length now, before the mask and the payload have arrived. */
         if (!code && r->head_n >= 2 && r->head_n == frame_head_length(r) - 4)
             code = check_frame_length(r);
         if (code)

@@ -34,7 +34,7 @@ static bool websocket_key_is_valid(struct str key)
 
 static EVP_MD *handshake_digest;
 
-/* Fetches SHA-1 once, because fetching takes longer than hashing. */
+/* Fetches OpenSSL's SHA-1 implementation once, because fetching takes longer than hashing. */
 static void fetch_sha1_once(void)
 {
     handshake_digest = EVP_MD_fetch(NULL, "SHA1", NULL);
