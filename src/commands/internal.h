@@ -111,7 +111,7 @@ struct encoded_command {
  * an error at path `here` and returns ERR_INVALID_FORM_BODY. */
 enum err encode_command(struct arena *arena, const struct command *k, struct form *form,
                         const struct json_path *here, struct encoded_command *ret);
-/* Returns the stored texts of an unchanged command, only for command_reply_json. */
+/* Returns the stored texts of an unchanged command; use them only for command_reply_json. */
 struct encoded_command texts_of_unchanged_command(const struct command *k,
                                                   const struct command_row *row);
 struct str command_reply_json(struct arena *arena, const struct command *k,
@@ -185,8 +185,8 @@ unsigned application_install_types(const struct application *a);
 /* Call in the handler. Prepares the change, or checks that the change that was prepared before the
  * transaction is still valid. */
 enum err complete_command_change(struct call *call, struct prepared_command_change **ret);
-/* Sets id and version of a command and encodes its texts; d->old must be set. ERR_INVALID_FORM_BODY
- * if it is too large. */
+/* Sets id and version of a command and encodes its texts. First set d->old to the row that the
+ * command replaces, or to NULL. Returns ERR_INVALID_FORM_BODY if the command is too large. */
 enum err finish_prepared_command(struct call *call, struct prepared_command *d,
                                  const struct json_path *here);
 
@@ -238,8 +238,9 @@ void emit_command_permissions(struct call *call, const struct command_permission
 
 /* --- installed.c ---------------------------------------------------------------------- */
 
-/* The first three set a bit of integration_type if the app's commands are installed: in the guild,
- * in a guild of the user, on the account. read_app_installed_in_group sets *ret for a group DM. */
+/* The first three functions set a bit of integration_type in *installed if the app's commands are
+ * installed: in the guild, in a guild of the user, on the account. read_app_installed_in_group sets
+ * *ret to whether the app is installed in a group DM. */
 enum err read_app_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
                                      unsigned *installed);
 enum err read_app_installed_in_user_guilds(struct tx *tx, snowflake application_id,

@@ -91,7 +91,7 @@ struct channel {
     const struct thread_member *member; /* thread member of the caller; not in shared events */
     const struct message *message;      /* first message; only in the response to a new post */
     struct opt_list applied_tags;       /* snowflakes of the forum tags of the thread */
-    int64_t messages_written; /* number of messages with the starter message; not in the JSON */
+    int64_t messages_written; /* number of messages, with the starter message; not in the JSON */
     bool has_starter_message; /* whether there is a starter message; not in the JSON */
 
     /* Members that only channels with threads have. */

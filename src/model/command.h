@@ -44,10 +44,10 @@ enum {
     COMMANDS_MAX_BYTES = 4 * 1024 * 1024,
 };
 
-/* Members …_localizations are lists of struct string_pair (locale, text). In responses they are
- * ABSENT if only one language is sent, and null if there are none. In lists of commands,
- * …_localized is the text in the reader's language. In command indexes that text replaces the
- * original, which is then in …_default. */
+/* Members …_localizations are lists of struct string_pair (locale, text). In a response they are
+ * ABSENT if the response has the texts of only one language, and null if the command has no
+ * localizations. In lists of commands, …_localized is the text in the reader's language. In command
+ * indexes that text replaces the original, which is then in …_default. */
 struct command_choice {
     struct str name;
     struct opt_list name_localizations;
@@ -69,8 +69,8 @@ struct command_option {
     struct opt_list file_types; /* struct str; stored, but not sent in responses */
 };
 
-/* A permission entry that applies to the reader of a command index. The server does not evaluate it
- * here; the client does. */
+/* A permission entry that applies to the user who requests a command index. The client evaluates
+ * the entry to show or hide the command. */
 struct command_index_permission {
     struct str id;
     bool permission;
@@ -101,7 +101,8 @@ struct command {
 
 extern const struct schema command_schema, command_option_schema, command_choice_schema;
 extern const struct type type_command, type_commands, type_command_option, type_command_choice;
-/* Types of commands in the store: with fields that responses omit; and without localizations. */
+/* JSON types of the two database columns with a command: type_command_stored has all fields, also
+ * those that responses omit; type_command_unlocalized has no localizations. */
 extern const struct type type_command_stored, type_command_unlocalized;
 /* Types of fields that request bodies and command objects share. */
 extern const struct type type_command_type, type_command_name, type_command_description,

@@ -47,7 +47,7 @@ struct encoded_member {
     struct str user;   /* partial user */
 };
 
-/* Members that are encoded once for all recipients: as one array with full users, and singly. */
+/* Members of a guild, encoded once for all recipients: as one JSON array, and each separately. */
 struct encoded_members {
     struct str list; /* JSON array of all members */
     struct encoded_member *each;

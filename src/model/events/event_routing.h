@@ -1,5 +1,5 @@
-/* event_routing.h - routing fields: fields of an event that the gateway needs for routing and for
- * its state.
+/* event_routing.h - routing fields: fields of an event that the gateway needs to choose the
+ * recipients and to update its own state.
  *
  * Routing fields are extracted from the struct that the payload is encoded from, so that the
  * payload need not be parsed. They contain no pointers: the items (such as role ids) follow the

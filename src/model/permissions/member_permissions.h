@@ -68,14 +68,14 @@ enum err check_member_may_write(const struct permission_input *input);
 uint64_t permissions_in_channel(const struct permission_input *input, int64_t channel_type,
                                 const struct overwrite *overwrites, size_t count, bool thread);
 
-/* The same computation, which also records its steps unless trace is NULL. */
+/* Like permissions_in_channel, but also records the steps, unless trace is NULL. */
 uint64_t permissions_in_channel_traced(const struct permission_input *input, int64_t channel_type,
                                        const struct overwrite *overwrites, size_t count,
                                        bool thread, struct permission_trace *trace);
 
-/* Reduces the permissions in the parent to those in a thread of this type. In a private thread,
- * only its members and users with MANAGE_THREADS have any. The creator is a member until leaving or
- * removal. */
+/* Converts the permissions in the parent channel to those in a thread of this type. The result is 0
+ * in a private thread if the user neither is a member of the thread nor has MANAGE_THREADS. The
+ * creator of a thread is a member until he leaves or is removed. */
 uint64_t limit_permissions_to_thread(int64_t type, bool member, uint64_t permissions);
 /* Returns the permissions in a thread. If the thread is private and the user is a member of it,
  * thread->member must be set. */
