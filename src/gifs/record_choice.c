@@ -71,8 +71,8 @@ void reset_gif_choice_count_schedule(void)
     count_planned_until = 0;
 }
 
-/* Returns whether this choice must schedule the count job. The interval is shorter than that of the
- * job, so that a row of an open transaction is counted, too. */
+/* Returns whether this choice must schedule the count job. The interval is half that of the job, so
+ * that a row that is committed after the job has run is counted by a later run. */
 static bool must_schedule_count_job(void)
 {
     int64_t now = clock_us(), until = count_planned_until;
@@ -84,7 +84,7 @@ static bool must_schedule_count_job(void)
 /* Data that the prepare stage passes to the handler. */
 struct recorded_choice {
     struct str term;
-    bool asks; /* this choice schedules the count job; the same if the transaction is retried */
+    bool asks; /* this choice schedules the count job; decided once, before any retry */
 };
 
 void prepare_gif_choice(struct call *call)

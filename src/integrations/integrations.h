@@ -22,7 +22,7 @@ extern const struct world_file_fields integrations_world;
 struct local_platform_account {
     enum platform platform;
     struct str id, name;
-    struct opt_bool has_programme, is_partner; /* absent: unchanged; false for a new account */
+    struct opt_bool has_programme, is_partner; /* ABSENT leaves them unchanged (false if new) */
 };
 /* Creates or updates an account of a local platform. */
 enum err upsert_local_account(struct tx *tx, const struct local_platform_account *a);
@@ -47,7 +47,7 @@ enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum pla
                                 struct str account_id, struct str *ret);
 
 /* Adds the subscription integration of a guild. *ret_new is false if the guild already has one.
- * ERR_UNKNOWN_GUILD, ERR_MAX_INTEGRATIONS. */
+ * Returns ERR_UNKNOWN_GUILD or ERR_MAX_INTEGRATIONS on failure. */
 enum err insert_guild_subscription_integration(struct tx *tx, snowflake guild_id, bool *ret_new);
 
 #endif

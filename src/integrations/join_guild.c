@@ -30,8 +30,8 @@ static enum err connection_includes_integration(struct tx *tx, struct linked_acc
     return e;
 }
 
-/* Finds a connection of the caller that lists the integration (*ret_listed), else a connection for
- * a request to the provider. */
+/* Finds a connection of the caller that has the integration in its list (*ret_listed is true), else
+ * a connection with which the provider can be asked. */
 static enum err choose_connection_of_caller(struct call *call, struct join_attempt *j,
                                             bool *ret_listed)
 {

@@ -89,7 +89,7 @@ struct interaction_acknowledgement {
     int64_t callback_type;
     snowflake response_id; /* id of the @original message, or 0 */
     bool ephemeral;
-    struct str modal; /* JSON {custom_id, components}, with ids; p is NULL without a modal */
+    struct str modal; /* JSON {custom_id, components}, with ids; .p is NULL without a modal */
 };
 /* Acknowledges an interaction. Only the first call succeeds; others return
  * ERR_ALREADY_ACKNOWLEDGED, or ERR_UNKNOWN_INTERACTION if the interaction has failed or timed out.

@@ -110,7 +110,8 @@ static inline enum err refuse_invocation_data(struct call *call, const char *cod
 
 /* Reads the command and checks its version, permissions, target and options. */
 enum err read_and_check_command(struct call *call);
-/* Checks in the handler that the command's version has not changed since the check. */
+/* Checks again, in the write transaction, that the command has not changed
+ * (read_and_check_command). */
 enum err check_command_version_again(struct call *call);
 /* Checks the submitted options against the command. Sets options, files and resolved objects, and
  * adds group and subcommand to the name. */

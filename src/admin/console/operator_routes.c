@@ -8,7 +8,7 @@
 #include "admin/operator_commands/internal.h"
 #include "model/fields/types.h"
 
-/* The operator log has this uid for changes of the page, which has no user of the machine. */
+/* CONSOLE_UID is the uid in the operator log of changes from the page, which has no system user. */
 enum { ARGUMENT_MAX_CHARACTERS = 2000, PAGE_DEFAULT = 50 };
 static const unsigned CONSOLE_UID = UINT_MAX;
 

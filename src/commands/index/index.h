@@ -88,8 +88,8 @@ struct index_channel_class {
     snowflake channel_id; /* for a thread, its parent; 0 if no permission row names a channel */
     bool nsfw, thread;
 };
-/* Reads the classes of channels that the member can view and in which he may use commands. If
- * by_channel is set, a permission row names a channel, so each channel is its own class. */
+/* Reads the classes of the channels in which the member may use commands. If by_channel is set, a
+ * permission row names a channel, so each channel is its own class. */
 enum err read_index_channel_classes(struct tx *tx, const struct member_access *s, bool by_channel,
                                     struct list *ret);
 

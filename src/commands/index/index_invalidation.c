@@ -273,8 +273,8 @@ static const char GUILD_OF_ROWS[] = "select guild_id from command_permissions wh
 static const char DELETE_ENTITY_PERMISSIONS[] =
     "delete from command_permissions where entity_id = $1 and guild_id = $2";
 
-/* Deletes the permission rows of a role, channel or member. guild_id is 0 for a role or channel,
- * whose id is unique across guilds. */
+/* Deletes the permission rows of a role, channel or member. guild_id may be 0 for a channel,
+ * because its rows are only in its guild. */
 static enum err delete_permissions_of_entity(struct call *call, snowflake guild_id,
                                              snowflake entity_id)
 {

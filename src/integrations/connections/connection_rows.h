@@ -30,7 +30,7 @@ struct linked_account {
 
     /* Never sent to clients. */
     bool is_partner;
-    struct str secret; /* encrypted; p is NULL if the provider sent none */
+    struct str secret; /* encrypted; .p is NULL if the provider sent none */
 };
 
 extern const struct type type_connection, type_connections;
