@@ -15,7 +15,7 @@
 #include "platform/guilds/guilds.h"
 
 /* Reads a guild or global command with options, localizations, and the fields that replies omit.
- * ERR_UNKNOWN_COMMAND if it does not exist or belongs to another application. */
+ * Returns ERR_UNKNOWN_COMMAND if it does not exist or belongs to another application. */
 enum err read_command(struct tx *tx, snowflake application_id, snowflake command_id,
                       struct command *ret);
 

@@ -40,8 +40,8 @@ void validate_command(struct form *form, const struct json_path *here, const str
  * the type of the sub-command or group that contains the options. */
 void validate_command_options(struct form *form, const struct json_path *here,
                               const struct list *options, int64_t inside);
-/* check_duplicate_option_name adds an error if an earlier sibling has the same name. name_hashes is
- * the result of hash_option_names for the list; NULL if all names differ. */
+/* check_duplicate_option_name adds an error if an earlier option of the list has the same name.
+ * name_hashes is the result of hash_option_names, which is NULL if all names differ. */
 const uint64_t *hash_option_names(struct arena *arena, const struct list *options);
 void check_duplicate_option_name(struct form *form, const struct json_path *here,
                                  const struct command_option *o, size_t index,
@@ -94,8 +94,8 @@ enum err read_command_rows(struct tx *tx, snowflake application_id, snowflake gu
 enum err read_command_rows_by_name(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type, struct str name, bool whole, struct list *ret);
 enum err read_command_row_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret);
-/* Reads a command without localizations and options. ERR_UNKNOWN_COMMAND if it does not exist or
- * belongs to another application. */
+/* Reads a command without localizations and options. Returns ERR_UNKNOWN_COMMAND if it does not
+ * exist or belongs to another application. */
 enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake command_id,
                               struct command *ret);
 enum err decode_command_definition(struct arena *arena, struct str definition, struct command *ret);
@@ -208,7 +208,7 @@ enum err max_commands_error(int64_t type);
  * max_commands_error. */
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type);
-/* Records the ids of new commands. ERR_MAX_DAILY_COMMANDS if the daily limit is exceeded. */
+/* Records the ids of new commands. Returns ERR_MAX_DAILY_COMMANDS above the daily limit. */
 enum err record_created_commands(struct tx *tx, snowflake application_id, snowflake guild_id,
                                  const snowflake *ids, size_t count);
 
@@ -219,8 +219,7 @@ enum err record_created_commands(struct tx *tx, snowflake application_id, snowfl
  * ERR_INVALID_FORM_BODY. */
 enum err update_bundle_and_indexes(struct tx *tx, struct form *form, const struct json_path *here,
                                    const struct application *a, snowflake guild_id);
-/* Calls update_bundle_and_indexes and emits the index update event to the guilds that have the app.
- */
+/* Calls update_bundle_and_indexes and emits the index update event to the guilds of the app. */
 enum err update_and_emit_bundle_and_indexes(struct call *call, const struct application *a,
                                             snowflake guild_id);
 /* Emits the index update event to a guild. */

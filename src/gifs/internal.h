@@ -211,8 +211,8 @@ bool should_search_local_catalogue(const struct call *call);
 
 /* Returns whether the body is a valid response of this kind. */
 bool is_valid_provider_response(enum upstream_kind kind, struct str body);
-/* Append the provider's results to the list, up to the limit. ERR_UNAVAILABLE if the provider
- * failed and there are no local results. */
+/* Append the provider's results to the list, up to the limit. Returns ERR_UNAVAILABLE if the
+ * provider failed and there are no local results. */
 enum err add_provider_gifs(const struct gif_request *w, struct list *gifs);
 enum err add_provider_categories(const struct gif_request *w, struct list *categories);
 enum err add_provider_terms(const struct gif_request *w, struct list *terms);

@@ -32,7 +32,7 @@ struct local_platform_subscription {
     struct str account_id, subscriber_id, name, tier;
     int64_t since, until; /* microseconds since 1970; since 0 means now; until 0 means no end */
 };
-/* Creates or updates a subscription. ERR_NOT_FOUND if the account does not exist. */
+/* Creates or updates a subscription. Returns ERR_NOT_FOUND if the account does not exist. */
 enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s);
 enum err delete_local_subscription(struct tx *tx, enum platform p, struct str account_id,
                                    struct str subscriber_id);
@@ -42,7 +42,7 @@ enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one,
 enum err insert_local_friend(struct tx *tx, enum platform p, struct str of, struct str friend);
 
 /* Creates a code with which a user proves ownership of an account, once and within a day. *ret is
- * in the transaction's arena. ERR_NOT_FOUND if the account does not exist. */
+ * in the transaction's arena. Returns ERR_NOT_FOUND if the account does not exist. */
 enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum platform p,
                                 struct str account_id, struct str *ret);
 

@@ -99,8 +99,8 @@ static enum err read_owner_connection_secret(struct call *call, struct join_atte
     return e;
 }
 
-/* Returns all errors that need no request to the provider. If a connection lists the integration,
- * no request is sent. */
+/* Returns all errors that need no request to the provider. If a connection of the caller has the
+ * integration in its list, no request is sent. */
 static enum err check_connections_before_join(struct call *call)
 {
     struct join_attempt *j = call_passed_data(call, "join_attempt");

@@ -73,7 +73,7 @@ struct interaction {
 
 /* --- refusal_causes.c ----------------------------------------------------------------- */
 
-/* Listener of call_refused: why a response to an interaction is refused. */
+/* Listener of the hook call_refused: explains why an app's response is refused. */
 enum err explain_interaction_refusal(struct call *call, const struct refusal *refusal);
 
 /* --- rows.c --------------------------------------------------------------------------- */

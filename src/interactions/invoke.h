@@ -110,8 +110,7 @@ static inline enum err refuse_invocation_data(struct call *call, const char *cod
 
 /* Reads the command and checks its version, permissions, target and options. */
 enum err read_and_check_command(struct call *call);
-/* Checks again, in the write transaction, that the command has not changed
- * (read_and_check_command). */
+/* Checks in the handler that the command has not changed since read_and_check_command. */
 enum err check_command_version_again(struct call *call);
 /* Checks the submitted options against the command. Sets options, files and resolved objects, and
  * adds group and subcommand to the name. */
@@ -144,7 +143,7 @@ enum err parse_select_menu_values(struct call *call, const struct component *men
 
 enum err read_and_check_component(struct call *call);
 enum err read_and_check_modal(struct call *call);
-/* Marks the modal as submitted. ERR_UNKNOWN_INTERACTION if it was submitted before. */
+/* Marks the modal as submitted. Returns ERR_UNKNOWN_INTERACTION if it was submitted before. */
 enum err mark_modal_submitted(struct call *call);
 
 /* --- resolved.c ----------------------------------------------------------------------- */

@@ -23,8 +23,7 @@ struct payload_context {
     struct list entitlements; /* struct entitlement */
 };
 
-/* Permissions of an app outside guilds. In a guild without its bot, @everyone must have them, too.
- */
+/* Permissions of an app outside guilds. In a guild without its bot, @everyone needs them, too. */
 enum {
     APP_PERMISSIONS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
     APP_PERMISSIONS = 442368,         /* the permissions above and USE_EXTERNAL_EMOJIS */

@@ -40,7 +40,7 @@ struct guild {
     int64_t member_count; /* only in gateway events */
 };
 
-/* JSON of a member (or similar object), encoded once, in the two forms that READY may need. */
+/* JSON of a member (or similar object), encoded once: the member without its user, and the user. */
 struct encoded_member {
     snowflake id;
     struct str object; /* object with "user_id" instead of "user" */

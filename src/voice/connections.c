@@ -25,7 +25,7 @@ static enum err find_state_to_connect(struct tx *tx, const struct pending_identi
     return !e && voice_state_channel_id(ret) != c->server_id ? ERR_UNKNOWN_VOICE_STATE : e;
 }
 
-/* If there is no voice state, the close code depends on whether the guild exists. */
+/* Refuses IDENTIFY without a voice state. The close code depends on whether the guild exists. */
 static enum err refuse_without_voice_state(struct tx *tx, const struct pending_identify *c,
                                            enum relay_close_code *ret)
 {
@@ -48,7 +48,7 @@ static enum relay_close_code validate_identify(const struct pending_identify *c,
     return c->channel_id && c->channel_id != channel_id ? RELAY_INVALID_SESSION : 0;
 }
 
-/* Accepts an IDENTIFY payload for a call or a stream in this channel. */
+/* Accepts an IDENTIFY payload: sends the relay the state, and whether the channel is a stage. */
 static enum err accept_identify(struct call *call, const struct pending_identify *c,
                                 snowflake channel_id, struct relay_voice_state fact)
 {

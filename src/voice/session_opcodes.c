@@ -370,7 +370,7 @@ void voice_on_session_end(struct voice_service *v, const struct gateway_caller *
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* Creates a queue for the session, so that its end removes its voice states. */
+/* Creates a queue for the session, so that the end of the session removes its voice states. */
 static void session_queue_open(struct voice_service *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);

@@ -81,7 +81,7 @@ enum err voice_on_member_leave(struct call *call, const struct member_leave *lea
 enum err voice_on_recipient_remove(struct call *call, const struct group_recipient_change *c);
 enum err voice_on_channel_delete(struct call *call, const struct channel *c);
 enum err voice_on_guild_delete(struct call *call, snowflake guild_id);
-extern const struct job_kind voice_removal_job; /* continues in steps for a large room */
+extern const struct job_kind voice_removal_job; /* continues a removal in a large room */
 
 /* Gives all participants of a channel new tokens and emits VOICE_SERVER_UPDATE, after the channel
  * moved to another node. endpoint is the new host and path ({region} is replaced); endpoint.p is
@@ -94,7 +94,7 @@ enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct
  * or guild channel. */
 enum err voice_call_change_region(struct call *call, snowflake channel_id, struct str region);
 enum err voice_on_channel_region_change(struct call *call, const struct channel *c);
-extern const struct job_kind voice_region_job; /* continues in steps for a large room */
+extern const struct job_kind voice_region_job; /* continues a region change in a large room */
 
 /* Update suppress, video and priority of voice states after a change of permissions: in a guild or
  * channel, of one member, or by a guild's settings. */
@@ -102,7 +102,7 @@ enum err voice_on_permission_change(struct call *call, const struct permission_c
 enum err voice_on_member_change(struct call *call, const struct member *m);
 enum err voice_on_guild_change(struct call *call, const struct guild_change *c);
 extern const struct job_kind voice_timeout_end_job;      /* runs at the end of a timeout */
-extern const struct job_kind voice_permission_steps_job; /* continues in steps for a large room */
+extern const struct job_kind voice_permission_steps_job; /* continues a change in a large room */
 
 /* moderation.c: check_voice_moderation returns the error of a missing permission, else
  * ERR_NOT_IN_VOICE; apply_voice_moderation applies the change. */

@@ -1,4 +1,5 @@
-/* hints.c - cause and fix of a refusal, if the code that refused it has not recorded them. */
+/* hints.c - finds cause and fix of a refused request, if the code that refused it has recorded
+ * none. */
 #include "admin/console/traffic_records.h"
 #include "base/error_causes.h"
 #include "base/errors.h"

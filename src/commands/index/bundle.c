@@ -248,7 +248,7 @@ static enum err join_command_texts(struct tx *tx, const struct command_bundle *b
         buf_add_str(ret, text);
     }
     e = command_bundle_iterator_end(&walk);
-    return e || !buf_is_full(ret) ? e : ERR_INTERNAL; /* only if the stored lengths are wrong */
+    return e || !buf_is_full(ret) ? e : ERR_INTERNAL; /* a full buffer means wrong lengths */
 }
 
 static const char SET_BUNDLE[] =

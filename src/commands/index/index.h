@@ -27,7 +27,7 @@ extern const struct type type_index_applications;
 
 /* --- index_rows.c --------------------------------------------------------------------- */
 
-/* The kind of an index, which selects its applications. */
+/* The kind of a command index decides which applications the index lists. */
 enum command_index_kind { INDEX_GUILD, INDEX_USER, INDEX_APPLICATION, INDEX_GROUP };
 
 struct command_use_count {

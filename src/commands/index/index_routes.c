@@ -158,7 +158,7 @@ static void reserve_reply_buffer(struct index_request *v)
         buf_reserve(v->json.out, size);
 }
 
-/* Returns whether an application is active. If none is, there are no uses to read. */
+/* Returns whether an application is active. Only active applications have use counts to read. */
 static bool has_active_application(const struct index_request *v)
 {
     const struct index_application *a = v->applications.items;

@@ -38,8 +38,8 @@ extern const struct type type_integration_guild;
 
 /* Reads the connections of a user, without .integrations (read_connection_integrations). */
 enum err read_connections_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-/* Reads a connection. type is the platform's name in the database. ERR_UNKNOWN_CONNECTION if there
- * is none. */
+/* Reads a connection. type is the platform's name in the database. Returns ERR_UNKNOWN_CONNECTION
+ * if there is none. */
 enum err read_connection(struct tx *tx, snowflake user_id, struct str type, struct str id,
                          struct linked_account *ret);
 /* Reads the connection of a platform account, of any user. */

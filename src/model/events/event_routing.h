@@ -55,7 +55,7 @@ enum event_routing_kind event_routing_kind(enum event event);
 
 size_t event_routing_size(const struct event_routing *f); /* size in bytes, with the items */
 
-/* Return the items; the kind determines their type. */
+/* Return the items after the struct; f->kind determines their type. */
 static inline const snowflake *event_routing_ids(const struct event_routing *f)
 {
     return (const snowflake *)(const void *)(f + 1);

@@ -19,7 +19,8 @@ struct permission_input {
     size_t role_count;
 };
 
-/* The steps of a computation, for explanations. A step that does not apply is not recorded. */
+/* The steps of a permission computation, recorded to explain its result. A step that does not apply
+ * is not recorded. */
 enum permission_step_kind {
     STEP_ROLE,               /* a role grants `allow`; @everyone first */
     STEP_OWNER,              /* the owner has all permissions */
@@ -32,7 +33,7 @@ enum permission_step_kind {
     STEP_UNVERIFIED,
     STEP_QUARANTINED,
     STEP_THREAD,           /* SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES */
-    STEP_NEEDS_VIEW,       /* VIEW_CHANNEL is missing, and with it nearly all others */
+    STEP_NEEDS_VIEW,       /* without VIEW_CHANNEL nearly all other permissions are removed */
     STEP_NEEDS_CONNECT,    /* CONNECT is missing */
     STEP_NEEDS_SEND,       /* SEND_MESSAGES is missing */
     STEP_PRIVATE_THREAD,   /* the user is not in the private thread */
@@ -97,7 +98,7 @@ struct member_access {
     struct permission_input input;
     uint64_t permissions;   /* permissions in the guild as a whole */
     uint64_t withheld;      /* removed from `permissions`, because they require a second factor */
-    uint64_t withheld_here; /* same, for the channel or guild of the request path */
+    uint64_t withheld_here; /* the same for the channel or guild of the request path */
     int64_t top_position;
     snowflake top_role; /* id of the highest role; the guild's id if it is @everyone */
 };

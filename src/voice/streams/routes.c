@@ -18,7 +18,7 @@ enum err stream_find_by_path(struct call *call, struct stream *ret)
     return e;
 }
 
-/* A stream in a channel that the caller cannot view is reported as unknown. */
+/* Refuses other callers than the owner; ERR_UNKNOWN_STREAM if they cannot view the channel. */
 static enum err require_stream_owner(struct call *call)
 {
     struct stream s;

@@ -151,7 +151,8 @@ static void emit_stream_server_update(struct call *call, const struct stream *s,
               &server);
 }
 
-/* Each participant has a token of his own; a new token invalidates the previous one. */
+/* Sends a participant his own token and the endpoint. If the previous node is dead (lost), an
+ * update without an endpoint comes first. */
 static void connect_participant(struct call *call, const struct stream *s,
                                 const struct stream_participant *p, struct str endpoint, bool lost)
 {

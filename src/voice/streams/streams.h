@@ -34,7 +34,7 @@ struct stream_participant {
 
 /* --- rows.c: SQL ---------------------------------------------------------------------- */
 
-/* Find a stream. ERR_UNKNOWN_STREAM if there is none. */
+/* Find a stream. Returns ERR_UNKNOWN_STREAM if there is none. */
 enum err stream_find_by_owner(struct tx *tx, snowflake owner_id, struct stream *ret);
 enum err stream_find_by_rtc_server(struct tx *tx, snowflake rtc_server_id, struct stream *ret);
 enum err stream_insert(struct tx *tx, const struct stream *s);
@@ -42,7 +42,7 @@ enum err stream_update(struct tx *tx, const struct stream *s);
 enum err stream_delete(struct tx *tx, snowflake owner_id);
 /* Lists the participants (struct stream_participant) in the order of joining. */
 enum err stream_list_participants(struct tx *tx, snowflake owner_id, struct list *ret);
-/* Finds one participant. ERR_UNKNOWN_STREAM if the user is not a participant. */
+/* Finds one participant. Returns ERR_UNKNOWN_STREAM if the user is not a participant. */
 enum err stream_participant_find(struct tx *tx, snowflake owner_id, snowflake user_id,
                                  struct stream_participant *ret);
 enum err stream_participant_write(struct tx *tx, snowflake owner_id,
