@@ -47,7 +47,7 @@ static struct prepared_command *new_single_draft(struct call *call,
     return d->items;
 }
 
-/* Reads the stored command with the same name and type. */
+/* Reads the stored command with the name and type in the request body. */
 static enum err read_row_with_requested_name(struct call *call, bool whole, struct list *ret)
 {
     const struct command_patch *in = call->body;
@@ -140,8 +140,8 @@ static enum err insert_new_command(struct call *call, const struct prepared_comm
     return e ? e : reply_with_command(call, d);
 }
 
-/* Updates a command if it has changed. If `always` is set, a guild gets the event even for an
- * unchanged command. */
+/* Updates a command if it has changed. If `always` is set, the guild gets the index update event
+ * even for an unchanged command. */
 static enum err update_existing_command(struct call *call, const struct prepared_command *d,
                                         bool always)
 {

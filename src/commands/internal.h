@@ -49,7 +49,7 @@ void check_duplicate_option_name(struct form *form, const struct json_path *here
 /* Removes errors in fields that are ignored for the option's type. */
 void remove_ignored_option_errors(struct form *form, const struct json_path *here,
                                   const struct list *options);
-/* Checks the locales of a dictionary. field is its name in the object at path `here`. */
+/* Checks the locales of a dictionary of localizations: field `field` of the object at `here`. */
 void validate_localizations(struct form *form, const struct json_path *here, struct str field,
                             const struct opt_list *dictionary);
 static inline bool are_locales_supported(const struct list *dictionary) /* struct string_pair */

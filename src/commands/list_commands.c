@@ -36,7 +36,7 @@ static bool is_complete_definition(struct str definition)
     return definition.n < COMMAND_MAX_BYTES / 2 || json_is_valid(definition);
 }
 
-/* Writes the stored JSON text. Encodes the command again if it has hidden fields. */
+/* Writes the stored JSON text. Encodes the command again if it has fields that replies omit. */
 static enum err write_stored_command_json(const struct rows *r, struct json_writer *j)
 {
     struct str text = row_text(r, 0);

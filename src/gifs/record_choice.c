@@ -23,7 +23,7 @@ static bool term_has_letter(struct str term)
     return false;
 }
 
-/* Returns whether the wanted words occur one after the other. */
+/* Returns whether `words` contains all words of `wanted` in direct succession. */
 static bool list_contains_word_sequence(const struct list *words, const struct list *wanted)
 {
     const struct str *w = words->items, *v = wanted->items;

@@ -22,7 +22,7 @@ extern const struct world_file_fields integrations_world;
 struct local_platform_account {
     enum platform platform;
     struct str id, name;
-    struct opt_bool has_programme, is_partner; /* ABSENT leaves them unchanged (false if new) */
+    struct opt_bool has_programme, is_partner; /* ABSENT means unchanged, or false if new */
 };
 /* Creates or updates an account of a local platform. */
 enum err upsert_local_account(struct tx *tx, const struct local_platform_account *a);
@@ -36,7 +36,7 @@ struct local_platform_subscription {
 enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s);
 enum err delete_local_subscription(struct tx *tx, enum platform p, struct str account_id,
                                    struct str subscriber_id);
-/* Makes two accounts friends of each other. ERR_NOT_FOUND if one of them does not exist. */
+/* Makes two accounts friends of each other. Returns ERR_NOT_FOUND if one does not exist. */
 enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one, struct str other);
 /* Adds a friend to the list of one account; neither has to exist. */
 enum err insert_local_friend(struct tx *tx, enum platform p, struct str of, struct str friend);

@@ -165,7 +165,7 @@ struct link_request {
     enum platform platform;
     struct str code, state;
     struct opt_bool friend_sync;
-    snowflake user_id; /* user to whom the state was issued */
+    snowflake user_id; /* user to whom the OAuth2 state was issued */
     enum provider_result result;
     struct provider_account account;
 };

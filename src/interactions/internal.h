@@ -58,7 +58,7 @@ struct interaction {
     struct str name;                 /* "command group subcommand" */
     int64_t focused_type;            /* for autocomplete: type of the focused option */
 
-    snowflake message_id; /* message of the component, also if it opened the modal; or 0 */
+    snowflake message_id; /* message with the component that was used or opened the modal, or 0 */
     snowflake opener_id;  /* for a modal: id of the interaction that opened it; or 0 */
 
     int64_t state;         /* enum interaction_state */

@@ -86,7 +86,7 @@ struct invocation_state {
     struct str data;        /* JSON of the payload's data, without `resolved` */
     bool embedded_launch;   /* the server answers the entry point command itself */
 
-    /* In a guild: the permissions of the app's bot, if it is a member. */
+    /* In a guild: whether the app's bot is a member, and its permissions. */
     bool bot_is_member;
     struct member_access bot;
 
@@ -161,7 +161,7 @@ void add_resolved_attachment(struct call *call, const struct attachment *a);
 /* Encodes an object as JSON, without the size limit of database columns. */
 struct str encode_payload_object_json(struct call *call, const struct type *type,
                                       const void *object);
-/* Encodes the resolved objects as JSON. p is NULL if there are none. */
+/* Encodes the resolved objects as JSON. The result has p = NULL if there are none. */
 struct str encode_resolved_json(struct call *call);
 
 /* --- files.c -------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ enum command_option_type {
     OPTION_NUMBER = 10,
     OPTION_ATTACHMENT = 11,
 };
-/* Context in which a command can be used; command_context_bits returns a set of these bits. */
+/* Context in which a command can be used; context n is bit n of command_context_bits. */
 enum command_context { CONTEXT_GUILD = 0, CONTEXT_BOT_DM = 1, CONTEXT_PRIVATE_CHANNEL = 2 };
 
 enum {

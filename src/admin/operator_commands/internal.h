@@ -15,12 +15,12 @@ struct operator_command {
     struct str password_hash;
     const void *body; /* last argument, decoded with row->body */
     struct api *api;
-    struct relay *relay; /* NULL if there is no voice relay, or for a console route */
+    struct relay *relay; /* NULL for a console route, or without a voice relay */
     struct arena *arena;
     bool as_json;        /* output is JSON objects instead of lines of cells */
     struct buf out;      /* output while run or run_blocking writes */
     struct str output;   /* output of run or run_blocking, in the arena */
-    const char *problem; /* error sentence, if the error code is not enough */
+    const char *problem; /* error sentence; NULL if the error code alone is enough */
 };
 
 /* --- operator_commands.c: for the control socket and the console --------------------------- */

@@ -86,8 +86,8 @@ struct audience {
     /* Sorted: ids of a private thread's members, or the ids of audience_of_role_granters. */
     const snowflake *user_ids;
     size_t user_count;
-    uint64_t any_of;     /* AUDIENCE_GUILD: recipients need one of these permissions, or 0 */
-    snowflake hidden_id; /* AUDIENCE_GUILD: recipients must not see this channel, or 0 */
+    uint64_t any_of;     /* AUDIENCE_GUILD: recipients have one of these permissions; 0 if unused */
+    snowflake hidden_id; /* AUDIENCE_GUILD: recipients cannot view this channel; 0 if unused */
 };
 
 static inline struct audience audience_of_user(snowflake id)

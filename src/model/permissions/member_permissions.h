@@ -25,8 +25,8 @@ enum permission_step_kind {
     STEP_ROLE,               /* a role grants `allow`; @everyone first */
     STEP_OWNER,              /* the owner has all permissions */
     STEP_ADMINISTRATOR,      /* so does a member with ADMINISTRATOR */
-    STEP_OVERWRITE_EVERYONE, /* overwrites of the channel, in this order */
-    STEP_OVERWRITE_ROLE,     /* all role overwrites count together: an allow wins */
+    STEP_OVERWRITE_EVERYONE, /* channel overwrites apply in the order of these steps */
+    STEP_OVERWRITE_ROLE,     /* if overwrites of roles differ, the allow wins */
     STEP_OVERWRITE_MEMBER,
     STEP_TIMED_OUT,
     STEP_PENDING,

@@ -320,7 +320,7 @@ enum err streams_on_permission_change(struct call *call, const struct voice_stat
     return r->permissions & PERMISSION(STREAM) ? OK : end_stream_of_user(call, r->state);
 }
 
-/* Ignores streams of other channels, which the user left by joining or moving. */
+/* Updates a participant after a change of his voice state. Ignores streams of other channels. */
 static enum err update_participant_in_stream(struct call *call, const struct voice_state *state,
                                              snowflake owner_id)
 {
