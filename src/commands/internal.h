@@ -87,8 +87,8 @@ struct command_row {
     struct str name, definition;
 };
 
-/* Read rows (struct command_row, with definitions if `whole` is set): all of a guild, or all global
- * ones if guild_id is 0, sorted by id; rows with a name; the row with an id. */
+/* Read command rows (struct command_row, with definitions if `whole` is set). read_command_rows
+ * reads all rows of a guild, or all global ones if guild_id is 0, sorted by id. */
 enum err read_command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
                            struct list *ret);
 enum err read_command_rows_by_name(struct tx *tx, snowflake application_id, snowflake guild_id,

@@ -71,8 +71,8 @@ void reset_gif_choice_count_schedule(void)
     count_planned_until = 0;
 }
 
-/* Returns whether this choice must schedule the count job. The interval is half that of the job, so
- * that a row that is committed after the job has run is counted by a later run. */
+/* Returns whether this choice must schedule the count job. Choices schedule the job twice per
+ * interval of the job, so that a row that is committed after a run is counted by the next run. */
 static bool must_schedule_count_job(void)
 {
     int64_t now = clock_us(), until = count_planned_until;

@@ -147,8 +147,9 @@ unsigned command_integration_type_bits(const struct command *k);
  * to a related locale: en-US and en-GB to each other, es-419 to es-ES. */
 bool find_localization(const struct opt_list *dictionary, struct str locale, struct str *ret);
 
-/* Removes the localizations from a command, its options and choices, in place. Sets the text of one
- * locale: as …_localized in lists of commands, or instead of the original in command indexes. */
+/* command_localize replaces the localizations of a command by the text of one locale.
+ * COMMAND_FORM_LIST adds this text as …_localized; COMMAND_FORM_INDEX replaces the original text by
+ * it. */
 enum command_localization_form { COMMAND_FORM_LIST, COMMAND_FORM_INDEX };
 void command_localize(struct command *k, struct str locale, enum command_localization_form form);
 void command_choice_localize(struct command_choice *c, struct str locale,

@@ -104,8 +104,8 @@ enum err voice_on_guild_change(struct call *call, const struct guild_change *c);
 extern const struct job_kind voice_timeout_end_job;      /* runs at the end of a timeout */
 extern const struct job_kind voice_permission_steps_job; /* continues a change in a large room */
 
-/* moderation.c: check_voice_moderation returns the error of a missing permission, else
- * ERR_NOT_IN_VOICE; apply_voice_moderation applies the change. */
+/* Moderator actions (moderation.c). check_voice_moderation checks the permissions first, then
+ * returns ERR_NOT_IN_VOICE if the member is not in voice. */
 enum err check_voice_moderation(struct call *call, const struct voice_moderation *in);
 enum err apply_voice_moderation(struct call *call, const struct voice_moderation *change);
 
