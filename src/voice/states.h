@@ -54,7 +54,7 @@ enum err voice_state_move(struct call *call, const struct voice_state *s, const 
 
 /* Returns the maximum number of cameras in a channel; 0 means unlimited. */
 int64_t voice_max_cameras(const struct channel *c, const struct guild *g);
-/* Reads whether one more camera is allowed. Set counted if its voice state is stored already. */
+/* Reads whether a camera is allowed. Set counted if the stored voice state has it on already. */
 enum err camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
                                 bool *ret);
 /* Returns whether a member with these permissions is suppressed on joining the channel. */
