@@ -55,7 +55,7 @@ static void apply_contexts(struct arena *arena, struct command *k, const struct 
         k->dm_permission.value = list_has_context(&in->contexts.value, CONTEXT_BOT_DM);
         return;
     }
-    /* null resets the contexts, and with them the dm_permission that they implied. */
+    /* contexts = null in the body resets the contexts, and the dm_permission that they implied. */
     if (in->contexts.given == GIVEN_NULL && k->contexts.given == GIVEN) {
         k->contexts = (struct opt_list){ .given = GIVEN_NULL };
         k->dm_permission.value = true;

@@ -105,8 +105,8 @@ static void match_command_to_row(struct bulk_overwrite *b, size_t item, size_t r
     b->matched[row] = true;
 }
 
-/* Matches items to rows by id before names: an item with an id can take the current name of another
- * command. */
+/* Matches body items to stored rows by id. Runs before the match by name, because an item with an
+ * id can take the current name of another command. */
 static void match_commands_to_rows_by_id(struct bulk_overwrite *b)
 {
     for (size_t i = 0; i < b->body->count; i++) {
@@ -119,8 +119,8 @@ static void match_commands_to_rows_by_id(struct bulk_overwrite *b)
     }
 }
 
-/* Returns whether the names match. An entry point matches any name, because an application has at
- * most one. */
+/* Returns whether row and command have the same type and name. An entry point command matches any
+ * name, because an application has at most one entry point command. */
 static bool row_has_command_name(const struct command_row *row, const struct command *k)
 {
     return row->type == k->type && (k->type == COMMAND_ENTRY_POINT || str_eq(row->name, k->name));
@@ -167,7 +167,8 @@ static enum err build_all_drafts(struct call *call, struct prepared_command_chan
     return finish_command_drafts(&b);
 }
 
-/* Always requests the READ stage, because a short body can replace long commands. */
+/* Always requests the READ stage (a read transaction before the write), because a short body can
+ * replace long stored commands. */
 enum err prepare_overwrite_commands(struct call *call)
 {
     static const struct command_change_callbacks change = { read_command_rows_of_scope,

@@ -24,8 +24,8 @@ static const char GUILDS_WITH[] =
     "select guild_id from integrations where application_id = $1 and guild_id > $2 and "
     "type = 'service' order by guild_id limit $3";
 
-/* Emits the event to the application's guilds in steps, because it may be in many guilds. The job
- * stores the last guild of a step; a new change restarts the job from the first guild. */
+/* Emits the index update event to the next GUILDS_A_STEP guilds of the application. The job stores
+ * the last guild of a step; a new change of commands restarts it at the first guild. */
 static enum err emit_index_update_to_guilds(struct call *call, snowflake application_id,
                                             snowflake after)
 {
@@ -75,8 +75,8 @@ const struct job_kind command_index_update_job = {
 
 static const char READ_EMITTED_AT[] = "select told_at from command_indexes where id = $1";
 
-/* Emits the event at once, then at most once per second, because bots change many global commands
- * in a row. */
+/* Emits the index update event at once, then at most once per second, because bots change many
+ * global commands in a row. */
 static enum err emit_index_updates_rate_limited(struct call *call, snowflake application_id)
 {
     enum { SECOND_US = 1000 * 1000 };

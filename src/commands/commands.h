@@ -14,8 +14,8 @@
 #include "model/command.h"
 #include "platform/guilds/guilds.h"
 
-/* Reads a guild or global command with options, localizations and hidden fields.
- * ERR_UNKNOWN_COMMAND if it does not exist or belongs to another application. */
+/* Reads a guild or global command with options, localizations, and the fields that replies omit.
+ * Returns ERR_UNKNOWN_COMMAND if it does not exist or belongs to another application. */
 enum err read_command(struct tx *tx, snowflake application_id, snowflake command_id,
                       struct command *ret);
 

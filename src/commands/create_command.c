@@ -10,8 +10,8 @@ static snowflake guild_id_of_command_scope(const struct call *call)
     return call->target.guild ? call->target.guild->id : 0;
 }
 
-/* Checks that the application supports the installation contexts of the command. Missing ones are
- * set to those of the application. */
+/* Checks that the application supports the installation contexts of the command. If the command has
+ * none, it gets those of the application. */
 enum err check_command_install_types(struct form *form, const struct json_path *here,
                                      const struct application *a, struct command *k,
                                      const struct command_patch *in)
@@ -47,7 +47,7 @@ static struct prepared_command *new_single_draft(struct call *call,
     return d->items;
 }
 
-/* Reads the stored command with the same name and type. */
+/* Reads the stored command with the name and type in the request body. */
 static enum err read_row_with_requested_name(struct call *call, bool whole, struct list *ret)
 {
     const struct command_patch *in = call->body;
@@ -106,7 +106,8 @@ enum err prepare_create_command(struct call *call)
     return rate_limit_command_write(call);
 }
 
-/* Always requests the READ stage, because a short body can change a long command. */
+/* Always requests the READ stage (a read transaction before the write), because a short body can
+ * change a long stored command. */
 enum err prepare_modify_command(struct call *call)
 {
     static const struct command_change_callbacks change = { read_row_of_target_command,
@@ -139,8 +140,8 @@ static enum err insert_new_command(struct call *call, const struct prepared_comm
     return e ? e : reply_with_command(call, d);
 }
 
-/* Updates a command if it has changed. If `always` is set, a guild gets the event even for an
- * unchanged command. */
+/* Updates a command if it has changed. If `always` is set, the guild gets the index update event
+ * even for an unchanged command. */
 static enum err update_existing_command(struct call *call, const struct prepared_command *d,
                                         bool always)
 {

@@ -43,8 +43,8 @@ static uint64_t bloom_bit_of_name(struct str word)
     return UINT64_C(1) << (hash_option_name(word) >> 58);
 }
 
-/* Hash set of option names; the lowest bits of a slot are the option's number. Few lists have
- * duplicates or more than NAME_SET_MAX names. */
+/* Hash set of option names. The lowest bits of a slot are the number of the option, the other bits
+ * the hash of the name. The set has at most NAME_SET_MAX names; few lists of options have more. */
 struct option_name_set {
     uint64_t slots[64];
     unsigned count;

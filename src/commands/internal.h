@@ -40,8 +40,8 @@ void validate_command(struct form *form, const struct json_path *here, const str
  * the type of the sub-command or group that contains the options. */
 void validate_command_options(struct form *form, const struct json_path *here,
                               const struct list *options, int64_t inside);
-/* check_duplicate_option_name adds an error if an earlier sibling has the same name. name_hashes is
- * the result of hash_option_names for the list; NULL if all names differ. */
+/* check_duplicate_option_name adds an error if an earlier option of the list has the same name.
+ * name_hashes is the result of hash_option_names, which is NULL if all names differ. */
 const uint64_t *hash_option_names(struct arena *arena, const struct list *options);
 void check_duplicate_option_name(struct form *form, const struct json_path *here,
                                  const struct command_option *o, size_t index,
@@ -49,7 +49,7 @@ void check_duplicate_option_name(struct form *form, const struct json_path *here
 /* Removes errors in fields that are ignored for the option's type. */
 void remove_ignored_option_errors(struct form *form, const struct json_path *here,
                                   const struct list *options);
-/* Checks the locales of a dictionary. field is its name in the object at path `here`. */
+/* Checks the locales of a dictionary of localizations: field `field` of the object at `here`. */
 void validate_localizations(struct form *form, const struct json_path *here, struct str field,
                             const struct opt_list *dictionary);
 static inline bool are_locales_supported(const struct list *dictionary) /* struct string_pair */
@@ -87,15 +87,15 @@ struct command_row {
     struct str name, definition;
 };
 
-/* Read rows (struct command_row, with definitions if `whole` is set): all of a guild, or all global
- * ones if guild_id is 0, sorted by id; rows with a name; the row with an id. */
+/* Read command rows (struct command_row, with definitions if `whole` is set). read_command_rows
+ * reads all rows of a guild, or all global ones if guild_id is 0, sorted by id. */
 enum err read_command_rows(struct tx *tx, snowflake application_id, snowflake guild_id, bool whole,
                            struct list *ret);
 enum err read_command_rows_by_name(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type, struct str name, bool whole, struct list *ret);
 enum err read_command_row_by_id(struct tx *tx, snowflake id, bool whole, struct list *ret);
-/* Reads a command without localizations and options. ERR_UNKNOWN_COMMAND if it does not exist or
- * belongs to another application. */
+/* Reads a command without localizations and options. Returns ERR_UNKNOWN_COMMAND if it does not
+ * exist or belongs to another application. */
 enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake command_id,
                               struct command *ret);
 enum err decode_command_definition(struct arena *arena, struct str definition, struct command *ret);
@@ -111,7 +111,7 @@ struct encoded_command {
  * an error at path `here` and returns ERR_INVALID_FORM_BODY. */
 enum err encode_command(struct arena *arena, const struct command *k, struct form *form,
                         const struct json_path *here, struct encoded_command *ret);
-/* Returns the stored texts of an unchanged command, only for command_reply_json. */
+/* Returns the stored texts of an unchanged command; use them only for command_reply_json. */
 struct encoded_command texts_of_unchanged_command(const struct command *k,
                                                   const struct command_row *row);
 struct str command_reply_json(struct arena *arena, const struct command *k,
@@ -185,8 +185,8 @@ unsigned application_install_types(const struct application *a);
 /* Call in the handler. Prepares the change, or checks that the change that was prepared before the
  * transaction is still valid. */
 enum err complete_command_change(struct call *call, struct prepared_command_change **ret);
-/* Sets id and version of a command and encodes its texts; d->old must be set. ERR_INVALID_FORM_BODY
- * if it is too large. */
+/* Sets id and version of a command and encodes its texts. First set d->old to the row that the
+ * command replaces, or to NULL. Returns ERR_INVALID_FORM_BODY if the command is too large. */
 enum err finish_prepared_command(struct call *call, struct prepared_command *d,
                                  const struct json_path *here);
 
@@ -208,7 +208,7 @@ enum err max_commands_error(int64_t type);
  * max_commands_error. */
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type);
-/* Records the ids of new commands. ERR_MAX_DAILY_COMMANDS if the daily limit is exceeded. */
+/* Records the ids of new commands. Returns ERR_MAX_DAILY_COMMANDS above the daily limit. */
 enum err record_created_commands(struct tx *tx, snowflake application_id, snowflake guild_id,
                                  const snowflake *ids, size_t count);
 
@@ -219,8 +219,7 @@ enum err record_created_commands(struct tx *tx, snowflake application_id, snowfl
  * ERR_INVALID_FORM_BODY. */
 enum err update_bundle_and_indexes(struct tx *tx, struct form *form, const struct json_path *here,
                                    const struct application *a, snowflake guild_id);
-/* Calls update_bundle_and_indexes and emits the index update event to the guilds that have the app.
- */
+/* Calls update_bundle_and_indexes and emits the index update event to the guilds of the app. */
 enum err update_and_emit_bundle_and_indexes(struct call *call, const struct application *a,
                                             snowflake guild_id);
 /* Emits the index update event to a guild. */
@@ -238,8 +237,9 @@ void emit_command_permissions(struct call *call, const struct command_permission
 
 /* --- installed.c ---------------------------------------------------------------------- */
 
-/* The first three set a bit of integration_type if the app's commands are installed: in the guild,
- * in a guild of the user, on the account. read_app_installed_in_group sets *ret for a group DM. */
+/* The first three functions set a bit of integration_type in *installed if the app's commands are
+ * installed: in the guild, in a guild of the user, on the account. read_app_installed_in_group sets
+ * *ret to whether the app is installed in a group DM. */
 enum err read_app_installed_in_guild(struct tx *tx, snowflake application_id, snowflake guild_id,
                                      unsigned *installed);
 enum err read_app_installed_in_user_guilds(struct tx *tx, snowflake application_id,

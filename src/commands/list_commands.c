@@ -36,7 +36,7 @@ static bool is_complete_definition(struct str definition)
     return definition.n < COMMAND_MAX_BYTES / 2 || json_is_valid(definition);
 }
 
-/* Writes the stored JSON text. Encodes the command again if it has hidden fields. */
+/* Writes the stored JSON text. Encodes the command again if it has fields that replies omit. */
 static enum err write_stored_command_json(const struct rows *r, struct json_writer *j)
 {
     struct str text = row_text(r, 0);
@@ -172,11 +172,11 @@ static enum err write_localized_entries(struct localized_list_state *l,
 static enum err write_localized_bundle_commands(struct call *call, const struct command_bundle *b,
                                                 struct str locale, struct json_writer *j)
 {
-    enum { FEW = 10 }; /* localizing a command takes less than 0.1 ms */
+    enum { FEW = 10 }; /* more commands are localized in the background; each takes up to 0.1 ms */
     struct localized_list_state l = { call->tx, j, locale, locale_fallback_bits(locale), NULL };
     size_t worded = count_localized_entries(b, l.locales);
 
-    /* If no command is localized in these locales, the bundle's texts are the reply. */
+    /* If no command has texts in these locales, the reply is a copy of the bundle's texts. */
     if (b->texts.n && !worded) {
         json_write_raw(j, b->texts);
         return OK;

@@ -24,7 +24,7 @@ struct cached_overwrite_body {
 /* Returns true if the last bulk overwrite had the same body as this request. */
 bool overwrite_body_cache_find(const struct call *call, snowflake application_id,
                                snowflake guild_id, struct cached_overwrite_body *ret);
-/* Returns true if the rows (struct command_row, sorted by id) still are the result of that body. */
+/* Returns true if the rows (struct command_row, by id) still are the result of the cached body. */
 bool cached_overwrite_body_is_current(const struct call *call,
                                       const struct cached_overwrite_body *known,
                                       const struct list *rows);

@@ -101,7 +101,7 @@ enum err complete_command_change(struct call *call, struct prepared_command_chan
     enum err e = d->change->find(call, true, &d->rows);
     if (e)
         return e;
-    /* Since the READ stage the stored commands have become too long for the transaction. */
+    /* Since the READ stage, another call has made the stored commands too long to process here. */
     if (call->read && command_drafts_are_large(call, &d->rows))
         return call_restart_at_read(call);
     return d->change->make(call, d);

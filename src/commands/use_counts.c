@@ -6,7 +6,7 @@
 
 enum { DAY_S = 24 * 60 * 60, RANKED_DAYS = 30 };
 
-/* Counts a use. By commands.used_day, queries skip commands without recent uses. */
+/* Counts a use. commands.used_day is the day of the last use; queries skip older commands. */
 static const char COUNT_USE[] =
     "insert into command_uses (command_id, day, uses) values ($1, $2, 1) "
     "on conflict (command_id, day) do update set uses = command_uses.uses + 1";
@@ -35,7 +35,7 @@ static enum err set_application_active(struct tx *tx, const struct command *k)
 static const char OLDEST_DAY[] = "select min(u.day) from commands c join command_uses u "
                                  "on u.command_id = c.id where c.application_id = $1";
 
-/* Schedules the job for the day on which the oldest stored day expires. */
+/* Schedules the job that deletes old counts, for the time when the oldest stored day expires. */
 static enum err schedule_use_expiry(struct call *call, snowflake application_id)
 {
     struct rows row;

@@ -1,4 +1,4 @@
-/* validate_command_options.c - validates the options of a command. */
+/* validate_options.c - validates the options of a command. */
 #include <math.h>
 
 #include "base/mem.h"
@@ -36,7 +36,7 @@ static bool is_present_and_true(struct opt_bool b)
 
 /* --- choices -------------------------------------------------------------------------- */
 
-/* Fast path: a string without escapes has no more characters than bytes. */
+/* Fast path without counting characters: a string has no more characters than bytes. */
 static inline bool is_short_unescaped_string(const struct form *form, struct str json)
 {
     return json.n && json.p[0] == '"' && json.n <= LONGEST_VALUE &&

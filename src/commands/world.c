@@ -37,8 +37,8 @@ static struct existing_command *find_existing_by_id(const struct command_import 
     return NULL;
 }
 
-/* Finds the command with this name. An entry point matches any name, because an application has at
- * most one. */
+/* Finds the command with this name. An entry point command matches any name, because an application
+ * has at most one entry point command. */
 static struct existing_command *find_existing_by_name(const struct command_import *in,
                                                       const struct command *k)
 {
@@ -226,7 +226,7 @@ static void clear_null_option_dictionaries(const struct list *options)
     }
 }
 
-/* Returns the body that would create the command. */
+/* Returns the request body that would create the command. */
 static struct command_patch command_to_patch(const struct command *k)
 {
     struct command_patch p = {

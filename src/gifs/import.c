@@ -129,7 +129,7 @@ static void refuse_row_with_form_errors(struct gif_import_state *im, const struc
     struct buf text;
     struct json_writer j = json_writer_to_buf(&text);
 
-    buf_init(&text, 1024 * 1024); /* a form has a limited number of problems */
+    buf_init(&text, 1024 * 1024); /* large enough: a form has a limited number of errors */
     if (form_has_errors(form))
         write_form_errors_json(form, &j);
     else

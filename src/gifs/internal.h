@@ -20,9 +20,9 @@ enum {
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-#define GIFS_PICK_WINDOW_US    (10 * MINUTE) /* an account's choices of a GIF count once */
-#define GIFS_TERM_WINDOW_US    (7 * DAY)     /* how long a user of a term counts */
-#define GIFS_COUNT_INTERVAL_US SECOND        /* interval of counting while there are choices */
+#define GIFS_PICK_WINDOW_US    (10 * MINUTE) /* repeated choices of a GIF by an account count once */
+#define GIFS_TERM_WINDOW_US    (7 * DAY)     /* time in which a use of a search term counts */
+#define GIFS_COUNT_INTERVAL_US SECOND        /* interval of the count job while there are choices */
 
 /* --- config.c ------------------------------------------------------------------------- */
 
@@ -192,10 +192,10 @@ enum upstream_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UPSTREA
 
 struct provider_query_result {
     bool asked, failed;
-    struct str body; /* response of the provider, perhaps stale; p is NULL if there is none */
+    struct str body; /* response of the provider, perhaps stale; .p is NULL if there is none */
 };
 struct provider_query {
-    struct str key; /* path and query, without our API key; p is NULL if nothing is queried */
+    struct str key; /* path and query, without our API key; .p is NULL if there is no query */
     struct provider_query_result answer;
 };
 /* Provider queries of a call, passed between the stages of the call. */
@@ -211,8 +211,8 @@ bool should_search_local_catalogue(const struct call *call);
 
 /* Returns whether the body is a valid response of this kind. */
 bool is_valid_provider_response(enum upstream_kind kind, struct str body);
-/* Append the provider's results to the list, up to the limit. ERR_UNAVAILABLE if the provider
- * failed and there are no local results. */
+/* Append the provider's results to the list, up to the limit. Returns ERR_UNAVAILABLE if the
+ * provider failed and there are no local results. */
 enum err add_provider_gifs(const struct gif_request *w, struct list *gifs);
 enum err add_provider_categories(const struct gif_request *w, struct list *categories);
 enum err add_provider_terms(const struct gif_request *w, struct list *terms);

@@ -194,8 +194,8 @@ bool should_search_local_catalogue(const struct call *call)
 
 /* --- query strings for the provider --------------------------------------------------- */
 
-/* Returns the locale from the query or the headers, because the user's settings need a
- * transaction. */
+/* Returns the locale from the query or the headers. The user's settings are not used, because
+ * reading them needs a transaction. */
 static struct str locale_from_query_or_headers(const struct call *call, const struct opt_str *named)
 {
     struct str known = named && named->given == GIVEN && named->value.n

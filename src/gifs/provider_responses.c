@@ -182,7 +182,7 @@ static struct provider_query_result provider_result_of_call(const struct call *c
     return in ? in->of[kind].answer : (struct provider_query_result){ 0 };
 }
 
-/* Returns the error if the provider did not respond and the local list is empty, too. */
+/* Returns ERR_UNAVAILABLE if the provider did not respond and the local list is empty, too. */
 static enum err error_if_no_gif_list_available(const struct provider_query_result *a,
                                                const struct list *local)
 {

@@ -23,7 +23,7 @@ static bool term_has_letter(struct str term)
     return false;
 }
 
-/* Returns whether the wanted words occur one after the other. */
+/* Returns whether `words` contains all words of `wanted` in direct succession. */
 static bool list_contains_word_sequence(const struct list *words, const struct list *wanted)
 {
     const struct str *w = words->items, *v = wanted->items;
@@ -71,8 +71,8 @@ void reset_gif_choice_count_schedule(void)
     count_planned_until = 0;
 }
 
-/* Returns whether this choice must schedule the count job. The interval is shorter than that of the
- * job, so that a row of an open transaction is counted, too. */
+/* Returns whether this choice must schedule the count job. Choices schedule the job twice per
+ * interval of the job, so that a row that is committed after a run is counted by the next run. */
 static bool must_schedule_count_job(void)
 {
     int64_t now = clock_us(), until = count_planned_until;
@@ -84,7 +84,7 @@ static bool must_schedule_count_job(void)
 /* Data that the prepare stage passes to the handler. */
 struct recorded_choice {
     struct str term;
-    bool asks; /* this choice schedules the count job; the same if the transaction is retried */
+    bool asks; /* this choice schedules the count job; decided once, before any retry */
 };
 
 void prepare_gif_choice(struct call *call)

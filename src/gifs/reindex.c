@@ -6,7 +6,7 @@ enum { PAGE = 200 };
 struct gif_reindex {
     const char *engine;
     int64_t behind; /* number of the last GIF that was indexed */
-    size_t count;   /* number of GIFs in the last page */
+    size_t count;   /* number of GIFs in the page that was read last */
 };
 
 static const char PAGE_OF_GIFS[] =

@@ -77,7 +77,7 @@ static void append_best_trending_gifs(struct trending_list *g, struct list *foun
     }
 }
 
-/* Adds GIFs of the locale `where` and, if set, of the locale `too`, merged by score. */
+/* Adds the best GIFs of the locale `where` and, unless `too` is empty, of the locale `too`. */
 static enum err collect_trending_gifs(struct trending_list *g, struct sql sql, struct str where,
                                       struct str too)
 {

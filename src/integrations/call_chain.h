@@ -39,7 +39,7 @@ void call_chain_run_with_data(struct call_chain *c, enum route_transaction_kind 
                               enum err (*run)(struct call *call),
                               void (*done)(struct call *call, enum err e, void *arg),
                               const char *type, const void *data, size_t size);
-/* `done` of the last internal call: frees the chain. */
+/* Callback `done` for the last internal call of a chain; frees the chain. */
 void call_chain_on_last_call(struct call *call, enum err e, void *arg);
 
 #endif

@@ -122,7 +122,7 @@ enum err list_application_ids(struct call *call)
             g = list_append(call->arena, &guilds, sizeof *g);
             g->key = str_printf(call->arena, "%llu", (unsigned long long)guild_id);
         }
-        /* Duplicates are skipped. A guild without apps has an empty list. */
+        /* Skips duplicates, which are adjacent. The id is 0 if the guild has no app. */
         if (row_id(&rows, 1) != last) {
             last = row_id(&rows, 1);
             *(snowflake *)list_append(call->arena, &g->applications, sizeof last) = last;

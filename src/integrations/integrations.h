@@ -22,7 +22,7 @@ extern const struct world_file_fields integrations_world;
 struct local_platform_account {
     enum platform platform;
     struct str id, name;
-    struct opt_bool has_programme, is_partner; /* absent: unchanged; false for a new account */
+    struct opt_bool has_programme, is_partner; /* ABSENT means unchanged, or false if new */
 };
 /* Creates or updates an account of a local platform. */
 enum err upsert_local_account(struct tx *tx, const struct local_platform_account *a);
@@ -32,22 +32,22 @@ struct local_platform_subscription {
     struct str account_id, subscriber_id, name, tier;
     int64_t since, until; /* microseconds since 1970; since 0 means now; until 0 means no end */
 };
-/* Creates or updates a subscription. ERR_NOT_FOUND if the account does not exist. */
+/* Creates or updates a subscription. Returns ERR_NOT_FOUND if the account does not exist. */
 enum err upsert_local_subscription(struct tx *tx, const struct local_platform_subscription *s);
 enum err delete_local_subscription(struct tx *tx, enum platform p, struct str account_id,
                                    struct str subscriber_id);
-/* Makes two accounts friends of each other. ERR_NOT_FOUND if one of them does not exist. */
+/* Makes two accounts friends of each other. Returns ERR_NOT_FOUND if one does not exist. */
 enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one, struct str other);
 /* Adds a friend to the list of one account; neither has to exist. */
 enum err insert_local_friend(struct tx *tx, enum platform p, struct str of, struct str friend);
 
 /* Creates a code with which a user proves ownership of an account, once and within a day. *ret is
- * in the transaction's arena. ERR_NOT_FOUND if the account does not exist. */
+ * in the transaction's arena. Returns ERR_NOT_FOUND if the account does not exist. */
 enum err create_local_link_code(struct tx *tx, const struct auth *auth, enum platform p,
                                 struct str account_id, struct str *ret);
 
 /* Adds the subscription integration of a guild. *ret_new is false if the guild already has one.
- * ERR_UNKNOWN_GUILD, ERR_MAX_INTEGRATIONS. */
+ * Returns ERR_UNKNOWN_GUILD or ERR_MAX_INTEGRATIONS on failure. */
 enum err insert_guild_subscription_integration(struct tx *tx, snowflake guild_id, bool *ret_new);
 
 #endif

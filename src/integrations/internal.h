@@ -149,12 +149,12 @@ enum err upsert_integration_member(struct tx *tx, const struct integration_row *
 
 /* --- secrets.c: encryption and digests ------------------------------------------------ */
 
-/* Encrypt a provider's secret for the database, and decrypt it. p is NULL on failure. */
+/* Encrypt and decrypt a provider's secret in the database. The result has p = NULL on failure. */
 struct str encrypt_connection_secret(struct arena *arena, const struct auth *auth,
                                      snowflake user_id, struct str secret);
 struct str decrypt_connection_secret(struct arena *arena, const struct auth *auth,
                                      snowflake user_id, struct str sealed);
-/* Returns the digest under which a code or state is stored. word names the purpose of the key. */
+/* Returns the digest under which a link code or OAuth2 state is stored; word names the purpose. */
 struct str digest_connection_secret(struct arena *arena, const struct auth *auth, const char *word,
                                     struct str secret);
 
@@ -165,15 +165,15 @@ struct link_request {
     enum platform platform;
     struct str code, state;
     struct opt_bool friend_sync;
-    snowflake user_id; /* user to whom the state was issued */
+    snowflake user_id; /* user to whom the OAuth2 state was issued */
     enum provider_result result;
     struct provider_account account;
 };
-/* Reads the user to whom the state was issued. ERR_INVALID_OAUTH2_STATE if there is none. */
+/* Reads the user to whom the OAuth2 state was issued, or returns ERR_INVALID_OAUTH2_STATE. */
 enum err read_link_state_user(struct call *call, const struct link_request *l, snowflake *ret_user);
 /* Await stage: requests the account from the provider, for the struct link_request of this call. */
 void request_account_from_provider(struct call *call);
-/* Deletes the state, stores the connection, and applies its effects on roles and friends. */
+/* Deletes the OAuth2 state, stores the connection, and updates subscriber roles and friends. */
 enum err complete_account_link(struct call *call, struct link_request *l,
                                struct linked_account *ret);
 enum err delete_connection_and_effects(struct call *call, const struct linked_account *c);
@@ -199,7 +199,7 @@ enum err callback_connection(struct call *call);
 /* Returns the platform in {connection.type}. */
 enum platform platform_from_path(const struct call *call);
 
-/* Adds a subscriber of the integration's current round (sync_steps.c). */
+/* Adds a subscriber with the integration's current sync round (sync_steps.c). */
 enum err integration_subscriber_save(struct tx *tx, const struct integration_row *i, struct str id);
 
 #endif

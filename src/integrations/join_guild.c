@@ -30,8 +30,8 @@ static enum err connection_includes_integration(struct tx *tx, struct linked_acc
     return e;
 }
 
-/* Finds a connection of the caller that lists the integration (*ret_listed), else a connection for
- * a request to the provider. */
+/* Finds a connection of the caller that has the integration in its list (*ret_listed is true), else
+ * a connection with which the provider can be asked. */
 static enum err choose_connection_of_caller(struct call *call, struct join_attempt *j,
                                             bool *ret_listed)
 {
@@ -99,8 +99,8 @@ static enum err read_owner_connection_secret(struct call *call, struct join_atte
     return e;
 }
 
-/* Returns all errors that need no request to the provider. If a connection lists the integration,
- * no request is sent. */
+/* Returns all errors that need no request to the provider. If a connection of the caller has the
+ * integration in its list, no request is sent. */
 static enum err check_connections_before_join(struct call *call)
 {
     struct join_attempt *j = call_passed_data(call, "join_attempt");

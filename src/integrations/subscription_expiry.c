@@ -171,7 +171,7 @@ static enum err schedule_next_expiry(struct call *call)
     struct integration_row i;
     enum err e = read_integration(call->tx, l->id, &i);
 
-    /* When the integration is enabled again, schedule_integration_sync schedules this job. */
+    /* Ends this job; schedule_integration_sync schedules it if the integration is enabled again. */
     if (e == ERR_UNKNOWN_INTEGRATION || (!e && !i.enabled))
         return job_cancel(call, &subscription_expiry_job, l->id);
     return e ? e

@@ -15,8 +15,8 @@ static struct sync_progress *sync_progress_of(const struct call_chain *c)
     return c->state;
 }
 
-/* Ends the chain on an error or if gone is set. The lease stays; when it expires, the job starts
- * again. */
+/* Ends the call chain on an error or if gone is set. The job's lease stays; when the lease expires,
+ * the job starts again. */
 static bool end_sync_on_error(struct call_chain *c, enum err e, bool gone)
 {
     if (!e && !gone)

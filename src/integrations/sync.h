@@ -47,7 +47,7 @@ struct subscriber_page {
     struct sync_progress sync;
     size_t bytes;
     struct remaining_subscriber_ids before,
-        after; /* ids that are not stored before and after the step */
+        after; /* ids that are not stored yet, before and after the step */
 };
 
 /* A range of members that was scanned, and the members whose role must change. The write step reads
@@ -65,9 +65,8 @@ struct sync_cleanup {
     int64_t swept;
 };
 
-/* Steps of a sync, which run as internal calls with the struct of their name as data;
- * sync_step_begin, sync_step_count and sync_step_end have a struct sync_progress. If a step sets
- * .gone, the sync must end. */
+/* Steps of a sync, which run as internal calls. Their data is a struct sync_progress, or a struct
+ * that begins with it. If a step sets sync_progress.gone, the sync must end. */
 enum err sync_step_begin(struct call *call);
 enum err sync_step_store_page(struct call *call);
 enum err sync_step_scan_members(

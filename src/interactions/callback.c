@@ -9,7 +9,7 @@
 struct callback_outcome {
     struct message message;
     bool has_message;
-    struct str instance; /* activity instance; p is NULL if none was launched */
+    struct str instance; /* activity instance; .p is NULL if none was launched */
 };
 
 /* --- permitted callback types --------------------------------------------------------- */

@@ -19,7 +19,7 @@ enum err resolve_follow_up_token(struct call *call)
         return ERR_UNKNOWN_WEBHOOK;
     it->id = id;
     call_record_application(call, call_path_id(call, "interaction.application.id"));
-    /* The row may already be deleted, so the creation time comes from the id in the token. */
+    /* The interaction's row may already be deleted, so its id gives the creation time. */
     if (clock_us() > interaction_creation_time(it) + INTERACTION_TOKEN_LIFE_US)
         return ERR_INVALID_WEBHOOK_TOKEN;
     enum err e = read_interaction(call->tx, id, it);

@@ -58,7 +58,7 @@ struct interaction {
     struct str name;                 /* "command group subcommand" */
     int64_t focused_type;            /* for autocomplete: type of the focused option */
 
-    snowflake message_id; /* message of the component, also if it opened the modal; or 0 */
+    snowflake message_id; /* message with the component that was used or opened the modal, or 0 */
     snowflake opener_id;  /* for a modal: id of the interaction that opened it; or 0 */
 
     int64_t state;         /* enum interaction_state */
@@ -73,7 +73,7 @@ struct interaction {
 
 /* --- refusal_causes.c ----------------------------------------------------------------- */
 
-/* Listener of call_refused: why a response to an interaction is refused. */
+/* Listener of the hook call_refused: explains why an app's response is refused. */
 enum err explain_interaction_refusal(struct call *call, const struct refusal *refusal);
 
 /* --- rows.c --------------------------------------------------------------------------- */
@@ -89,7 +89,7 @@ struct interaction_acknowledgement {
     int64_t callback_type;
     snowflake response_id; /* id of the @original message, or 0 */
     bool ephemeral;
-    struct str modal; /* JSON {custom_id, components}, with ids; p is NULL without a modal */
+    struct str modal; /* JSON {custom_id, components}, with ids; .p is NULL without a modal */
 };
 /* Acknowledges an interaction. Only the first call succeeds; others return
  * ERR_ALREADY_ACKNOWLEDGED, or ERR_UNKNOWN_INTERACTION if the interaction has failed or timed out.

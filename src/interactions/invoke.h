@@ -86,7 +86,7 @@ struct invocation_state {
     struct str data;        /* JSON of the payload's data, without `resolved` */
     bool embedded_launch;   /* the server answers the entry point command itself */
 
-    /* In a guild: the permissions of the app's bot, if it is a member. */
+    /* In a guild: whether the app's bot is a member, and its permissions. */
     bool bot_is_member;
     struct member_access bot;
 
@@ -110,7 +110,7 @@ static inline enum err refuse_invocation_data(struct call *call, const char *cod
 
 /* Reads the command and checks its version, permissions, target and options. */
 enum err read_and_check_command(struct call *call);
-/* Checks in the handler that the command's version has not changed since the check. */
+/* Checks in the handler that the command has not changed since read_and_check_command. */
 enum err check_command_version_again(struct call *call);
 /* Checks the submitted options against the command. Sets options, files and resolved objects, and
  * adds group and subcommand to the name. */
@@ -143,7 +143,7 @@ enum err parse_select_menu_values(struct call *call, const struct component *men
 
 enum err read_and_check_component(struct call *call);
 enum err read_and_check_modal(struct call *call);
-/* Marks the modal as submitted. ERR_UNKNOWN_INTERACTION if it was submitted before. */
+/* Marks the modal as submitted. Returns ERR_UNKNOWN_INTERACTION if it was submitted before. */
 enum err mark_modal_submitted(struct call *call);
 
 /* --- resolved.c ----------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ void add_resolved_attachment(struct call *call, const struct attachment *a);
 /* Encodes an object as JSON, without the size limit of database columns. */
 struct str encode_payload_object_json(struct call *call, const struct type *type,
                                       const void *object);
-/* Encodes the resolved objects as JSON. p is NULL if there are none. */
+/* Encodes the resolved objects as JSON. The result has p = NULL if there are none. */
 struct str encode_resolved_json(struct call *call);
 
 /* --- files.c -------------------------------------------------------------------------- */

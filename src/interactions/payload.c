@@ -23,7 +23,7 @@ struct payload_context {
     struct list entitlements; /* struct entitlement */
 };
 
-/* Maximum permissions of an app whose bot is not in the channel; those that @everyone has apply. */
+/* Permissions of an app outside guilds. In a guild without its bot, @everyone needs them, too. */
 enum {
     APP_PERMISSIONS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
     APP_PERMISSIONS = 442368,         /* the permissions above and USE_EXTERNAL_EMOJIS */

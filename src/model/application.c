@@ -132,7 +132,7 @@ bool application_can_be_installed(const struct application *a, enum integration_
     { FIELD(struct application, terms_of_service_url), .type = &type_url, .flags = OPTIONAL },     \
     { FIELD(struct application, privacy_policy_url), .type = &type_url, .flags = OPTIONAL }
 
-/* The parameters are the members with the public flags, or with all flags. */
+/* Fields that everyone sees. The parameters name the members with the public or with all flags. */
 #define PUBLIC_FIELDS(flags_, flags_new_)                                                          \
     INTEGRATION_APPLICATION_FIELDS,                                                                                  \
     { FIELD_AS(struct application, flags_, "flags"), .type = &type_flags },                        \

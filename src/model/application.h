@@ -113,7 +113,8 @@ static inline void application_set_flags(struct application *a, int64_t flags)
     a->public_flags_new = (uint64_t)a->public_flags;
 }
 
-/* Returns true if the app can be installed to guilds, or to users. */
+/* Returns true if the app can be installed in guilds (INSTALL_GUILD) or on accounts (INSTALL_USER).
+ */
 bool application_can_be_installed(const struct application *a, enum integration_type type);
 
 extern const struct schema application_schema;        /* fields that the owners see */
@@ -124,7 +125,7 @@ extern const struct type type_install_params, type_integration_types, type_redir
 
 /* --- applications inside other objects ------------------------------------------------ */
 
-/* The app in an integration object, without and with role_connections_verification_url. */
+/* Types of the app in an integration: without and with role_connections_verification_url. */
 extern const struct type type_integration_application, type_application_with_verification;
 
 struct user_application_event {

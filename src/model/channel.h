@@ -88,10 +88,11 @@ struct channel {
 
     /* Members that only threads have. */
     struct opt_int total_message_sent;
-    const struct thread_member *member; /* thread member of the caller; not in shared events */
-    const struct message *message;      /* first message; only in the response to a new post */
-    struct opt_list applied_tags;       /* snowflakes of the forum tags of the thread */
-    int64_t messages_written; /* number of messages with the starter message; not in the JSON */
+    const struct thread_member
+        *member;                   /* thread member of the caller; not in events to several users */
+    const struct message *message; /* first message; only in the response to a new post */
+    struct opt_list applied_tags;  /* snowflakes of the forum tags of the thread */
+    int64_t messages_written; /* number of messages, with the starter message; not in the JSON */
     bool has_starter_message; /* whether there is a starter message; not in the JSON */
 
     /* Members that only channels with threads have. */

@@ -28,7 +28,7 @@ enum command_option_type {
     OPTION_NUMBER = 10,
     OPTION_ATTACHMENT = 11,
 };
-/* Context in which a command can be used; command_context_bits returns a set of these bits. */
+/* Context in which a command can be used; context n is bit n of command_context_bits. */
 enum command_context { CONTEXT_GUILD = 0, CONTEXT_BOT_DM = 1, CONTEXT_PRIVATE_CHANNEL = 2 };
 
 enum {
@@ -44,10 +44,10 @@ enum {
     COMMANDS_MAX_BYTES = 4 * 1024 * 1024,
 };
 
-/* Members …_localizations are lists of struct string_pair (locale, text). In responses they are
- * ABSENT if only one language is sent, and null if there are none. In lists of commands,
- * …_localized is the text in the reader's language. In command indexes that text replaces the
- * original, which is then in …_default. */
+/* Members …_localizations are lists of struct string_pair (locale, text). In a response they are
+ * ABSENT if the response has the texts of only one language, and null if the command has no
+ * localizations. In lists of commands, …_localized is the text in the reader's language. In command
+ * indexes that text replaces the original, which is then in …_default. */
 struct command_choice {
     struct str name;
     struct opt_list name_localizations;
@@ -69,8 +69,8 @@ struct command_option {
     struct opt_list file_types; /* struct str; stored, but not sent in responses */
 };
 
-/* A permission entry that applies to the reader of a command index. The server does not evaluate it
- * here; the client does. */
+/* A permission entry that applies to the user who requests a command index. The client evaluates
+ * the entry to show or hide the command. */
 struct command_index_permission {
     struct str id;
     bool permission;
@@ -101,7 +101,8 @@ struct command {
 
 extern const struct schema command_schema, command_option_schema, command_choice_schema;
 extern const struct type type_command, type_commands, type_command_option, type_command_choice;
-/* Types of commands in the store: with fields that responses omit; and without localizations. */
+/* JSON types of the two database columns with a command: type_command_stored has all fields, also
+ * those that responses omit; type_command_unlocalized has no localizations. */
 extern const struct type type_command_stored, type_command_unlocalized;
 /* Types of fields that request bodies and command objects share. */
 extern const struct type type_command_type, type_command_name, type_command_description,
@@ -146,8 +147,9 @@ unsigned command_integration_type_bits(const struct command *k);
  * to a related locale: en-US and en-GB to each other, es-419 to es-ES. */
 bool find_localization(const struct opt_list *dictionary, struct str locale, struct str *ret);
 
-/* Removes the localizations from a command, its options and choices, in place. Sets the text of one
- * locale: as …_localized in lists of commands, or instead of the original in command indexes. */
+/* command_localize replaces the localizations of a command by the text of one locale.
+ * COMMAND_FORM_LIST adds this text as …_localized; COMMAND_FORM_INDEX replaces the original text by
+ * it. */
 enum command_localization_form { COMMAND_FORM_LIST, COMMAND_FORM_INDEX };
 void command_localize(struct command *k, struct str locale, enum command_localization_form form);
 void command_choice_localize(struct command_choice *c, struct str locale,

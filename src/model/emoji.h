@@ -12,7 +12,7 @@ struct emoji {
     bool require_colons, managed, animated, available;
 
     /* The following members are not in the JSON. */
-    snowflake guild_id, application_id; /* owner of the emoji; the other one is 0 */
+    snowflake guild_id, application_id; /* one of them owns the emoji; the other is 0 */
     snowflake user_id;                  /* uploader; 0 if unknown */
     struct opt_str image;               /* hash of the image file */
 };

@@ -40,14 +40,14 @@ struct guild {
     int64_t member_count; /* only in gateway events */
 };
 
-/* JSON of a member (or similar object), encoded once, in the two forms that READY may need. */
+/* JSON of a member (or similar object), encoded once: the member without its user, and the user. */
 struct encoded_member {
     snowflake id;
     struct str object; /* object with "user_id" instead of "user" */
     struct str user;   /* partial user */
 };
 
-/* Members that are encoded once for all recipients: as one array with full users, and singly. */
+/* Members of a guild, encoded once for all recipients: as one JSON array, and each separately. */
 struct encoded_members {
     struct str list; /* JSON array of all members */
     struct encoded_member *each;

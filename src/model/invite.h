@@ -36,8 +36,8 @@ struct invite {
     bool temporary;
 
     /* The following members are not in the JSON. */
-    struct list role_ids;      /* snowflakes */
-    struct list named_roles;   /* struct role: those of role_ids that exist and can be assigned */
+    struct list role_ids;    /* snowflakes */
+    struct list named_roles; /* struct role: the roles in role_ids that exist and can be assigned */
     struct opt_int targets_at; /* time when the list of allowed users was set; null if no list */
     bool vanity; /* vanity code of a guild, which has no row in the table of invites */
     snowflake inviter_id, target_user_id, target_application_id;

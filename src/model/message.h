@@ -39,7 +39,7 @@ enum message_flags {
     MESSAGE_HAS_THREAD = 1 << 5,
     MESSAGE_EPHEMERAL = 1 << 6, /* visible to one user only; not stored in the channel */
     MESSAGE_LOADING = 1 << 7,
-    MESSAGE_ROLES_NOT_ADDED = 1 << 8, /* a mentioned role has too many members for the thread */
+    MESSAGE_ROLES_NOT_ADDED = 1 << 8, /* too many members of a role to add them to the thread */
     MESSAGE_SUPPRESS_NOTIFICATIONS = 1 << 12,
     MESSAGE_IS_VOICE_MESSAGE = 1 << 13,
     MESSAGE_HAS_SNAPSHOT = 1 << 14,
@@ -72,7 +72,7 @@ struct message_reference {
     snowflake channel_id;
 };
 
-/* A mentioned user; the member is set for messages in guilds and in events. */
+/* A mentioned user. member is sent only in events about guild messages. */
 struct mentioned_user {
     struct user user; /* first member, so that the JSON fields of a user apply */
     const struct member *member;
@@ -142,8 +142,8 @@ struct messages_delete_event {
 extern const struct schema message_schema;              /* message object in responses */
 extern const struct schema gateway_message_schema;      /* message object in events */
 extern const struct schema message_delete_event_schema; /* payload of MESSAGE_DELETE */
-/* Fields of a message in responses after "author", without reactions; for webhooks, including the
- * author. */
+/* Schemas of the last part of a message in responses, without reactions: the fields after "author";
+ * for webhook messages "author" and the fields after it. */
 extern const struct schema message_after_author_schema, webhook_message_from_author_schema;
 extern const struct schema messages_delete_event_schema; /* payload of MESSAGE_DELETE_BULK */
 extern const struct schema attachment_schema;

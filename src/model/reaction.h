@@ -31,7 +31,7 @@ struct caller_reaction {
 /* Reactions of the caller to the messages `first` to `last` of a channel, newest message first. */
 struct caller_reactions {
     snowflake channel_id, first, last;
-    struct list list; /* struct caller_reaction; filled by the listener of the hook */
+    struct list list; /* struct caller_reaction; filled by hook own_reactions_find */
 };
 
 /* Fields of all reaction events; each event has some of them. */

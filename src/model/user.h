@@ -53,11 +53,11 @@ extern const struct type type_partial_user, type_partial_users, type_profile_use
 extern const struct type type_flag_bits; /* a set of flag bits, as a number */
 
 extern const struct schema partial_user_schema; /* id, username, avatar and other basic fields */
-/* Also banner and accent_color, for GET /users/{id}. */
+/* The partial user with banner and accent_color, for GET /users/{id}. */
 extern const struct schema public_user_schema;
 extern const struct schema current_user_schema; /* all fields, for the account itself */
 extern const struct schema user_with_token_schema, user_in_ready_schema;
-/* The user for an OAuth2 app: with the scope identify, and with identify and email. */
+/* The user that an OAuth2 app gets with the scope identify, and with identify and email. */
 extern const struct schema oauth2_user_schema, oauth2_user_with_email_schema;
 extern const struct schema profile_user_schema; /* public user and bio */
 

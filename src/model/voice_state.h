@@ -45,7 +45,7 @@ struct relay_voice_state {
     bool stage;                     /* if claim is set, whether the channel is a stage */
     uint64_t claim; /* number of the voice connection that this state authenticates, or 0 */
 };
-/* Voice changes of a transaction, in order. */
+/* List of the voice state changes of a transaction, in order, for the relay. */
 struct voice_state_change {
     struct voice_state_change *next;
     struct relay_voice_state state;

@@ -25,7 +25,7 @@ static enum err find_state_to_connect(struct tx *tx, const struct pending_identi
     return !e && voice_state_channel_id(ret) != c->server_id ? ERR_UNKNOWN_VOICE_STATE : e;
 }
 
-/* If there is no voice state, the close code depends on whether the guild exists. */
+/* Refuses IDENTIFY without a voice state. The close code depends on whether the guild exists. */
 static enum err refuse_without_voice_state(struct tx *tx, const struct pending_identify *c,
                                            enum relay_close_code *ret)
 {
@@ -48,7 +48,7 @@ static enum relay_close_code validate_identify(const struct pending_identify *c,
     return c->channel_id && c->channel_id != channel_id ? RELAY_INVALID_SESSION : 0;
 }
 
-/* Accepts an IDENTIFY payload for a call or a stream in this channel. */
+/* Accepts an IDENTIFY payload: sends the relay the state, and whether the channel is a stage. */
 static enum err accept_identify(struct call *call, const struct pending_identify *c,
                                 snowflake channel_id, struct relay_voice_state fact)
 {
@@ -93,8 +93,8 @@ static enum err connect_voice_state(struct call *call, struct pending_identify *
     return e ? e : accept_identify(call, c, voice_state_channel_id(s), relay_voice_state_from(s));
 }
 
-/* Checks an IDENTIFY payload for a stream. If admits is set, also writes the unchanged row, so that
- * a concurrent end of the stream conflicts with this transaction. */
+/* Checks an IDENTIFY payload for a stream. If admits is set, also rewrites the unchanged
+ * participant row, so that this transaction conflicts with one that ends the stream. */
 static enum err connect_stream(struct call *call, struct pending_identify *c,
                                const struct stream *s, bool admits)
 {
@@ -188,16 +188,15 @@ struct connection_change {
     bool live, active; /* only one of them changes per call */
 };
 
-/* Returns whether the client needs VOICE_SERVER_UPDATE. A client may close its voice socket and
- * send op 4 at once. If op 4 is handled first, the server still considers the socket open, so the
- * update is sent when the socket is closed. */
+/* A client may close its voice socket and send op 4 at once. If op 4 is handled before the close,
+ * VOICE_SERVER_UPDATE is sent when the close is handled, at most this time after op 4. */
 #define REPEATED_REQUEST_US (INT64_C(2) * 1000000)
 static bool state_awaits_server_update(const struct voice_state *s)
 {
     return !s->live && clock_us() - s->requested_again_at < REPEATED_REQUEST_US;
 }
 
-/* Ignores the change if the voice state has another salt by now. */
+/* Updates a voice state. Ignores an old connection: the voice state has another salt by now. */
 static enum err update_connection(struct call *call)
 {
     const struct connection_change *c = call_passed_data(call, "connection_change");

@@ -19,8 +19,7 @@ struct session_opcode {
     enum client_kind client;
     const void *d; /* decoded payload, of the type voice_opcode_handler.type */
 
-    /* For joins: the channel and its rate limit. quiet is set if VOICE_SERVER_UPDATE has to wait
-     * for the rate limit. */
+    /* Members for joins. quiet is set if the rate limit delays VOICE_SERVER_UPDATE. */
     snowflake rate_limit_id; /* id of the rate limit: 0 for a user, the guild for a bot */
     snowflake target;        /* channel to join; 0 leaves voice */
     bool quiet;

@@ -115,7 +115,7 @@ static enum err find_requested_channel(struct call *call, const struct session_o
     return is_unknown_or_hidden_error(e) ? OK : e;
 }
 
-/* Reads whether the channel is full. A DM call counts as full if one user has blocked the other. */
+/* Reads whether the channel is full. A DM counts as full if one user has blocked the other. */
 static enum err check_user_limit(struct call *call, const struct session_opcode *o,
                                  const struct requested_channel *in, bool *ret_full)
 {

@@ -109,7 +109,7 @@ static enum err parse_public_key(struct call *call, struct str text, struct str 
 
 /* --- PUT ------------------------------------------------------------------------------ */
 
-/* Current clients sign with the second label. */
+/* Whether keys may be signed with the second label of is_self_signed, as current clients do. */
 static bool accepts_second_label = true;
 
 void voice_keys_configure(bool accept_second_label)

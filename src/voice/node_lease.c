@@ -34,7 +34,7 @@ struct node_lease {
     unsigned ticks;
     struct deadline_list *deadlines;
     struct deadline deadline;
-    pthread_mutex_t lock; /* protects the members below, for which node_lease_begin waits */
+    pthread_mutex_t lock; /* protects the members below; node_lease_begin waits for them */
     pthread_cond_t begun;
     bool cleared;
     enum err result;
@@ -85,7 +85,8 @@ static enum err read_states_awaiting_resume(struct tx *tx, struct node_lease *l)
                      &l->has_states_awaiting_resume);
 }
 
-/* Ends the streams of a restarted node, even if the owner's voice state waits for RESUME. */
+/* Ends the streams from before a restart, although the voice states of their owners wait for
+ * RESUME. */
 static enum err end_streams_of_restarted_node(struct call *call, bool *ret_more)
 {
     struct list states;
@@ -217,7 +218,7 @@ static enum err mark_states_and_renew_lease(struct call *call)
     return e ? e : renew_lease_and_clean_up(call);
 }
 
-/* Startup does not wait for more steps: the remaining voice states have other node numbers. */
+/* Ends the wait of node_lease_begin. Later steps remove other voice states of dead nodes. */
 static void on_first_renewal(struct call *call, enum err e, void *arg)
 {
     struct node_lease *l = arg;

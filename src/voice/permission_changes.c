@@ -18,7 +18,7 @@ static enum err read_channel_unless_known(struct tx *tx, struct permission_updat
 }
 
 /* Schedules an update for the end of a timeout. A bot may have timeouts in several guilds, so the
- * job's key combines both ids, which are also in the job's data. */
+ * job's key combines the ids of guild and user, which are also in the job's data. */
 static enum err schedule_update_at_timeout_end(struct call *call,
                                                const struct permission_input *who,
                                                const struct member *m)

@@ -14,7 +14,7 @@ struct room_owner_watch {
     bool running, closing; /* only used on the loop */
     bool more;             /* more rooms have to be moved; set by the current step */
 
-    pthread_mutex_t lock; /* protects the members below, for which a thread waits */
+    pthread_mutex_t lock; /* protects the members below, for which open and close wait */
     pthread_cond_t ended;
     bool finished;
     struct str offer; /* endpoint of this node to publish */
@@ -131,7 +131,7 @@ static void start_watch_close_on_loop(struct loop *loop, void *arg)
 
     (void)loop;
     w->closing = true;
-    if (!w->running) /* else it starts when the running call has ended */
+    if (!w->running) /* else this call starts when the running call has ended */
         start_watch_call(w, ROUTE_STORE_WRITE, give_rooms_to_other_nodes, on_rooms_given);
 }
 

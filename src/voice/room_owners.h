@@ -10,8 +10,8 @@
 #include "model/voice_state.h"
 #include "net/loop.h"
 
-/* Returns the endpoint (host and path) of a room's voice server; p is NULL if no node carries the
- * room now and an update will follow. A new room is assigned to this node if it carries voice. */
+/* Returns the endpoint (host and path) of a room's voice server. ret->p is NULL if no node carries
+ * the room now; an update will follow. A new room is assigned to this node if it carries voice. */
 enum err room_owner_endpoint(struct call *call, snowflake room_id, struct str region,
                              struct str *ret);
 /* Reads whether this node owns the room. */
@@ -29,8 +29,8 @@ struct room_owner_watch *room_owner_watch_new(struct api *api, struct loop *loop
 void room_owner_watch_free(struct room_owner_watch *w); /* accepts NULL */
 /* Call every second on the loop. */
 void room_owner_watch_tick(struct room_owner_watch *w);
-/* room_owner_watch_open: this node accepts rooms at the endpoint. room_owner_watch_close: this node
- * accepts no rooms, and its rooms move to other nodes. Both block: do not call on a loop. */
+/* room_owner_watch_open lets this node accept rooms at the endpoint. room_owner_watch_close moves
+ * the rooms of this node to other nodes. Both block, so do not call them on a loop. */
 enum err room_owner_watch_open(struct room_owner_watch *w, const char *endpoint);
 void room_owner_watch_close(struct room_owner_watch *w);
 

@@ -8,7 +8,7 @@
 enum err voice_room_on_join(struct call *call, const struct voice_state *s);
 /* Lists the ids of the guild's voice channels that may have participants. */
 enum err list_active_voice_rooms(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Delete the rows of a deleted channel or guild, without events. */
+/* Delete status and start time of a deleted channel or guild, without events. */
 enum err voice_room_delete(struct tx *tx, snowflake channel_id);
 enum err voice_rooms_delete_of_guild(struct tx *tx, snowflake guild_id);
 

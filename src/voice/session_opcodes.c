@@ -23,7 +23,7 @@ enum { SERVER_UPDATE_INTERVAL_MS = 1000, SERVER_UPDATE_BURST = 3 };
 /* Rate limit of VOICE_SERVER_UPDATE, per guild of a bot or per session of a user. */
 struct server_update_limit {
     snowflake channel_id;
-    int64_t used_until_ms; /* token bucket: end of the time that past updates have used */
+    int64_t used_until_ms; /* token bucket: each update moves this time by one interval */
     bool is_delayed;       /* an update is scheduled for later */
 };
 
@@ -228,8 +228,8 @@ static void start_opcode(struct session_opcode *o)
                                                  .arg = o });
 }
 
-/* Returns whether the first opcode may run now. If not, the opcode is posted to its own loop or
- * delayed. */
+/* Returns whether the first opcode may run now. If not, it will run on the loop of its session, or
+ * after a delay of the rate limit. */
 static bool may_run_opcode_now(struct session_queue *l, struct session_opcode *o)
 {
     const struct server_update_limit before = initial_server_update_limit(),
@@ -370,7 +370,7 @@ void voice_on_session_end(struct voice_service *v, const struct gateway_caller *
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* Creates a queue for the session, so that its end removes its voice states. */
+/* Creates a queue for the session, so that the end of the session removes its voice states. */
 static void session_queue_open(struct voice_service *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);
@@ -392,8 +392,8 @@ void session_queue_finish_restore(struct voice_service *v, uint64_t session, boo
     pthread_mutex_unlock(&v->lock);
 }
 
-/* Returns whether the session has a queue. If so, it was on this process before, because a restart
- * clears all queues. */
+/* Returns whether the session has a queue. If so, the session was on this process before, because
+ * queues do not survive a restart. */
 static bool session_queue_exists(struct voice_service *v, uint64_t session)
 {
     pthread_mutex_lock(&v->lock);

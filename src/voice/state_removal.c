@@ -33,7 +33,7 @@ static void end_room_in_relay(struct call *call, snowflake room_id)
     call_record_voice_change(call, &(struct relay_voice_state){ .room_id = room_id });
 }
 
-/* Removes the voice states of one step; calls leave for each. */
+/* Removes the voice states of one step; calls the function `leave` for each state. */
 static enum err remove_voice_states_of_step(struct call *call, const struct large_room_step *c,
                                             enum err (*leave)(struct call *call,
                                                               const struct voice_state *s))

@@ -154,7 +154,7 @@ enum err count_participants(struct tx *tx, snowflake channel_id, int64_t *ret_pa
     return OK;
 }
 
-/* Tests with an offset whether one more row exists, which reads only the index. */
+/* Tests whether a channel has more than $2 participants. Reads only the index. */
 static const char HAS_PARTICIPANT_AT_OFFSET[] =
     "select 1 from voice_states where channel_id = $1 limit 1 offset $2";
 

@@ -12,7 +12,7 @@
 
 /* --- reading, without the member ------------------------------------------------------ */
 
-/* Finds a voice state in a guild (0 means a private call). ERR_UNKNOWN_VOICE_STATE. */
+/* Finds a voice state in a guild (0 means a private call), or returns ERR_UNKNOWN_VOICE_STATE. */
 enum err voice_state_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                           struct voice_state *ret);
 /* Finds the only voice state of a user, or the oldest of a bot. */
@@ -21,8 +21,8 @@ enum err voice_state_find_of_user(struct tx *tx, snowflake user_id, struct voice
 enum err voice_states_of_session(struct tx *tx, struct str session_id, struct list *ret);
 enum err voice_states_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err voice_states_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
-/* voice_states_of_node: at most max voice states of a node that do not wait for RESUME any more.
- * list_streams_awaiting_resume: at most max voice states of streaming users that wait for RESUME
+/* Return at most max voice states. voice_states_of_node returns those of a node that do not wait
+ * for RESUME any more, list_streams_awaiting_resume those of streaming users that wait for RESUME
  * (states_awaiting_resume.c). */
 enum err voice_states_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret);
 enum err list_streams_awaiting_resume(struct tx *tx, int64_t max, struct list *ret);
@@ -30,7 +30,7 @@ enum err list_streams_awaiting_resume(struct tx *tx, int64_t max, struct list *r
 enum err count_participants(struct tx *tx, snowflake channel_id, int64_t *ret_participants,
                             int64_t *ret_cameras);
 
-/* Reads whether a channel has at least `participants` participants. */
+/* Reads whether a channel has at least this number of participants. */
 enum err channel_has_participants(struct tx *tx, snowflake channel_id, int64_t participants,
                                   bool *ret);
 
@@ -54,7 +54,7 @@ enum err voice_state_move(struct call *call, const struct voice_state *s, const 
 
 /* Returns the maximum number of cameras in a channel; 0 means unlimited. */
 int64_t voice_max_cameras(const struct channel *c, const struct guild *g);
-/* Reads whether one more camera is allowed. counted is true if the count includes it already. */
+/* Reads whether a camera is allowed. Set counted if the stored voice state has it on already. */
 enum err camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
                                 bool *ret);
 /* Returns whether a member with these permissions is suppressed on joining the channel. */
@@ -81,11 +81,12 @@ enum err voice_on_member_leave(struct call *call, const struct member_leave *lea
 enum err voice_on_recipient_remove(struct call *call, const struct group_recipient_change *c);
 enum err voice_on_channel_delete(struct call *call, const struct channel *c);
 enum err voice_on_guild_delete(struct call *call, snowflake guild_id);
-extern const struct job_kind voice_removal_job; /* continues in steps for a large room */
+extern const struct job_kind voice_removal_job; /* continues a removal in a large room */
 
 /* Gives all participants of a channel new tokens and emits VOICE_SERVER_UPDATE, after the channel
- * moved to another node. endpoint is the new host and path ({region} is replaced); p is NULL if
- * there is no node. lost: the previous node is dead. *ret_empty is true without participants. */
+ * moved to another node. endpoint is the new host and path ({region} is replaced); endpoint.p is
+ * NULL if there is no node. lost is true if the previous node is dead. *ret_empty is true if the
+ * room is empty. */
 enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct str endpoint,
                                  bool lost, bool *ret_empty);
 
@@ -93,7 +94,7 @@ enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct
  * or guild channel. */
 enum err voice_call_change_region(struct call *call, snowflake channel_id, struct str region);
 enum err voice_on_channel_region_change(struct call *call, const struct channel *c);
-extern const struct job_kind voice_region_job; /* continues in steps for a large room */
+extern const struct job_kind voice_region_job; /* continues a region change in a large room */
 
 /* Update suppress, video and priority of voice states after a change of permissions: in a guild or
  * channel, of one member, or by a guild's settings. */
@@ -101,10 +102,10 @@ enum err voice_on_permission_change(struct call *call, const struct permission_c
 enum err voice_on_member_change(struct call *call, const struct member *m);
 enum err voice_on_guild_change(struct call *call, const struct guild_change *c);
 extern const struct job_kind voice_timeout_end_job;      /* runs at the end of a timeout */
-extern const struct job_kind voice_permission_steps_job; /* continues in steps for a large room */
+extern const struct job_kind voice_permission_steps_job; /* continues a change in a large room */
 
-/* moderation.c: check_voice_moderation returns the error of a missing permission, else
- * ERR_NOT_IN_VOICE; apply_voice_moderation applies the change. */
+/* Moderator actions (moderation.c). check_voice_moderation checks the permissions first, then
+ * returns ERR_NOT_IN_VOICE if the member is not in voice. */
 enum err check_voice_moderation(struct call *call, const struct voice_moderation *in);
 enum err apply_voice_moderation(struct call *call, const struct voice_moderation *change);
 
@@ -119,8 +120,8 @@ extern const struct job_kind afk_move_job, afk_reschedule_job;
  * changed. */
 enum err stage_schedule_close_if_silent(struct call *call, snowflake channel_id);
 enum err stage_on_voice_leave(struct call *call, const struct voice_state *was);
-/* Opens a stage, or changes the one that is open in the channel. silent_since: since when it has no
- * speaker. */
+/* Opens a stage, or changes the open stage of the channel. silent_since is the time since which the
+ * stage has no speaker. */
 struct stage_instance;
 enum err stage_insert(struct tx *tx, const struct stage_instance *s, struct opt_int silent_since);
 /* Closes the open stage of the channel, if any, with STAGE_INSTANCE_DELETE. */

@@ -16,7 +16,7 @@
 
 enum {
     REFUSED_RESUME_MS = 60 * 1000
-}; /* microseconds from a refused RESUME to the guilds of the next session */
+}; /* time limit from a refused RESUME until the next session receives its guilds */
 
 struct refused_resume {
     snowflake user_id;
@@ -71,7 +71,7 @@ struct state_restore {
     snowflake user_id, guild_id;
     uint64_t session;
     char session_id[33];
-    bool resumed; /* restore all voice states of the session, else only the one in the guild */
+    bool resumed; /* restore all voice states of the session, else only that in guild_id */
 };
 
 static enum err find_states_to_restore(struct call *call, const struct state_restore *r,

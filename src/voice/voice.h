@@ -46,12 +46,14 @@ void voice_set_relay_endpoint(const char *endpoint);
 enum err voice_start_accepting_rooms(struct voice_service *v, const char *endpoint);
 void voice_stop_accepting_rooms(struct voice_service *v);
 
-/* For gateway_hooks; v may be NULL. Returns false if the payload does not match the opcode. */
+/* Functions for gateway_hooks; v may be NULL. voice_handle_opcode returns false if the payload does
+ * not match the opcode. */
 bool voice_handle_opcode(struct voice_service *v, const struct gateway_caller *who, int op,
                          struct str d);
 void voice_on_session_end(struct voice_service *v, const struct gateway_caller *who);
-/* Events after a restart (states_awaiting_resume.c): a session was resumed; a RESUME of an account
- * was refused; a new session of a bot received a guild. */
+/* Call after these events, which can restore voice states from before a restart
+ * (states_awaiting_resume.c): a session was resumed; a RESUME was refused; a bot's new session
+ * received a guild. */
 void voice_on_session_resumed(struct voice_service *v, const struct gateway_caller *who);
 void voice_on_resume_refused(struct voice_service *v, snowflake user_id);
 void voice_on_guild_received(struct voice_service *v, const struct gateway_caller *who,

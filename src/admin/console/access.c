@@ -16,7 +16,7 @@ static bool origin_equals_host(struct str origin, struct str host)
     return rest.n && str_eq(rest, host);
 }
 
-/* Browsers send Origin and Sec-Fetch-Site with requests from pages of other sites. */
+/* Checks Origin and Sec-Fetch-Site, which browsers send with requests from other sites' pages. */
 bool request_is_from_local_page(const struct http_request *r)
 {
     struct str origin = http_find_header(r, STR("Origin"));

@@ -32,7 +32,7 @@ static const struct schema delivery_query_schema = { .name = "DeliveryQuery",
                                                      .size = sizeof(struct delivery_query),
                                                      .fields = delivery_query_fields };
 
-/* Passed from the READ stage to the handler. */
+/* The account, its sessions and the steps of the explanation; passed from stage to stage. */
 struct delivery_explanation {
     struct user user;
     struct gateway_session_options sessions[SESSIONS_MAX];
@@ -70,7 +70,7 @@ static bool check_session(struct call *call, struct delivery_explanation *x)
                                 STR_ARGS(x->user.username), x->session_count));
 }
 
-/* Retains the sessions whose shard has the guild; private messages go to shard 0. */
+/* Removes sessions on shards that do not receive the guild; private messages go to shard 0. */
 static bool check_shard(struct call *call, struct delivery_explanation *x, snowflake guild_id)
 {
     uint32_t shard = 0, count = x->sessions[0].shard_count ? x->sessions[0].shard_count : 1;
@@ -188,7 +188,7 @@ static enum err check_content(struct call *call, struct delivery_explanation *x,
     return OK;
 }
 
-/* READ stage: the account, whose sessions are then listed off the loop. */
+/* Reads the account in the READ stage. Its sessions are then listed off the event loop. */
 static enum err read_delivery_user(struct call *call)
 {
     const struct delivery_query *q = call->query;

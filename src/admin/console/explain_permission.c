@@ -86,7 +86,7 @@ static enum err find_permission(struct call *call, struct str words, unsigned *r
     return e;
 }
 
-/* Channels of the guilds of the user with this name. */
+/* Finds the channels with this name in the guilds of a user. */
 static const char FIND_CHANNELS[] =
     "select c.id, g.name from members m join guilds g on g.id = m.guild_id and g.removed = 0 "
     "join channels c on c.guild_id = m.guild_id and c.type >= 0 where m.user_id = $1 and c.name = $2 and "
@@ -146,7 +146,7 @@ static enum err find_channel(struct call *call, snowflake user_id, struct str wo
     return e;
 }
 
-/* The guild by id or name; without words the user's only guild. */
+/* Finds a guild by id or name. If words is empty, finds the only guild of the user. */
 static enum err find_guild_id(struct call *call, snowflake user_id, struct str words,
                               snowflake *ret)
 {

@@ -1,4 +1,5 @@
-/* hints.c - cause and fix of a refusal, if the code that refused it has not recorded them. */
+/* hints.c - finds cause and fix of a refused request, if the code that refused it has recorded
+ * none. */
 #include "admin/console/traffic_records.h"
 #include "base/error_causes.h"
 #include "base/errors.h"
@@ -61,7 +62,7 @@ static const char *hint_for_credential(const struct traffic_record *r)
     }
 }
 
-/* Returns what is wrong with path, method or credential; NULL: something else is. */
+/* Returns a hint if path, method or credential is wrong; NULL if the cause is something else. */
 static const char *hint_for_request_head(const struct traffic_record *r, struct str target)
 {
     if (r->not_served)
@@ -100,7 +101,7 @@ static bool reader_enter_path(struct json_reader *r, struct str path)
     return json_reader_ok(r);
 }
 
-/* Returns the path in "data.content: Must be …". */
+/* Returns the path of a problem: "data.content" of "data.content: Must be …". */
 static struct str problem_path(struct str problem)
 {
     const char *colon = memmem(problem.p, problem.n, ": ", 2);

@@ -45,7 +45,7 @@ bool console_key_is_valid(const struct workbench *w, struct str key);
 
 /* --- explain_permission.c ------------------------------------------------------------- */
 
-/* Finds an account by name or id; an error concerns this field of the query. */
+/* Finds an account by name or id; an error is reported at this field of the query. */
 enum err console_find_user(struct call *call, const char *field, struct str name, struct user *ret);
 void write_explained_steps(struct json_writer *j, const struct list *steps);
 

@@ -35,8 +35,8 @@ void minute_stats_free(struct minute_stats *f);
 /* Ends a minute and copies the sample. The first call starts the first minute. */
 void minute_stats_add_sample(struct minute_stats *f, const struct stats_sample *s);
 
-/* Returns the number of minutes, oldest first; the last element is the current minute up to now.
- * Returns 0 before the first sample. The result is valid until the next call. */
+/* Writes the minutes to ret, oldest first, and returns their number (0 before the first sample).
+ * The last one is the current minute up to now. The result is valid until the next call. */
 size_t minute_stats_read(struct minute_stats *f, const struct stats_sample *now,
                          struct stats_minute ret[STATS_MINUTES + 1]);
 

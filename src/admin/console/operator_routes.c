@@ -10,7 +10,7 @@
 #include "admin/operator_commands/internal.h"
 #include "model/fields/types.h"
 
-/* The operator log has this uid for changes of the page, which has no user of the machine. */
+/* CONSOLE_UID is the uid in the operator log of changes from the page, which has no system user. */
 enum { ARGUMENT_MAX_CHARACTERS = 2000, PAGE_DEFAULT = 50 };
 static const unsigned CONSOLE_UID = UINT_MAX;
 
@@ -51,7 +51,7 @@ static const struct schema body_schema = { .name = "OperatorArguments",
 static const struct type type_body = { .kind = KIND_OBJECT, .schema = &body_schema };
 static const struct type type_rows = { .kind = KIND_RAW, .doc = "Array of the command's rows" };
 
-/* Returns NULL if the page may not run the command with this method. */
+/* Returns the command in the path; NULL if the page may not run it with this method. */
 static const struct operator_command_row *find_command(const struct call *call, bool writes)
 {
     const struct operator_command_row *row = operator_command_row_find(

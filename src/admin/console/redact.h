@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 
-/* Redacts a JSON or form body. location: the route's path, such as "/oauth2/token", or NULL. */
+/* Redacts a JSON or form body. location is the route's path, such as "/oauth2/token", or NULL. */
 void redact_body(struct str text, const char *location, struct buf *out);
 /* Redacts the reason of a rejected call, such as "password: Must be 8 or more in length." */
 void redact_error_text(struct str text, const char *location, struct buf *out);

@@ -56,7 +56,7 @@ static void write_call_json(const struct traffic_view *s, struct json_writer *j)
     const struct traffic_record *r = &s->r;
 
     json_write_name(j, "ms");
-    int64_t us = r->took_ns / 1000; /* the result has three decimal places of milliseconds */
+    int64_t us = r->took_ns / 1000; /* written in milliseconds with three decimal places */
     json_write_real(j, (double)us / 1000);
     write_text_json(j, "method", str_of(http_method_name(r->method)));
     write_text_json(j, "path", s->target);

@@ -66,7 +66,7 @@ struct cached_bot {
     snowflake application_id, bot_id; /* bot_id 0: the application has none */
 };
 
-/* A call with a credential in its path is shown as one of the application's bot. */
+/* A call with a credential in its path is shown as a call of the application's bot. */
 static enum err find_bot_of_application(struct tx *tx, struct cached_bot **bots,
                                         struct traffic_record *r)
 {

@@ -12,8 +12,8 @@ struct traffic_view {
     struct str username; /* empty if there is no account or it was deleted */
     struct str target, problem, address, request, reply;
     struct str request_headers, reply_headers; /* only of calls */
-    struct str hint;                           /* cause and fix in a sentence; empty: none */
-    int docs;                                  /* anchor in docs/errors.md; 0: none */
+    struct str hint;                           /* cause and fix in a sentence, or empty */
+    int docs;                                  /* anchor in docs/errors.md, or 0 */
 };
 
 /* Filter of traffic records. Empty fields match all records. */
@@ -64,7 +64,7 @@ void append_traffic_record_line(const struct traffic_view *s, struct buf *out);
 
 /* --- hints.c -------------------------------------------------------------------------- */
 
-/* Sets hint and docs of a record whose other texts are set. cause: as recorded, or empty. */
+/* Sets hint and docs of a record whose other texts are set. cause is the recorded one, or empty. */
 void find_record_hint(struct traffic_view *s, struct str target, struct str cause,
                       struct arena *arena);
 

@@ -71,8 +71,8 @@ static enum err prepare_import_world(struct call *call)
     return check_console_controls_permission(call);
 }
 
-/* Sends the process a signal, after the reply, to restart the server, which first finishes running
- * calls. */
+/* Runs after the reply. Sends this process the signal to restart the server, which first finishes
+ * running calls. */
 static void signal_import(struct call *call)
 {
     (void)call;

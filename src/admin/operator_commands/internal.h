@@ -10,17 +10,17 @@ struct operator_command {
     struct str words[OPERATOR_ARGUMENTS_MAX]; /* arguments after noun and verb of the command */
     int count;
     unsigned uid;
-    snowflake after; /* for lists: first id is after this one */
+    snowflake after; /* for lists: the page begins after this id */
     int64_t limit;   /* for lists: page size */
     struct str password_hash;
     const void *body; /* last argument, decoded with row->body */
     struct api *api;
-    struct relay *relay; /* NULL if there is no voice relay, or for a console route */
+    struct relay *relay; /* NULL for a console route, or without a voice relay */
     struct arena *arena;
     bool as_json;        /* output is JSON objects instead of lines of cells */
     struct buf out;      /* output while run or run_blocking writes */
     struct str output;   /* output of run or run_blocking, in the arena */
-    const char *problem; /* error sentence, if the error code is not enough */
+    const char *problem; /* error sentence; NULL if the error code alone is enough */
 };
 
 /* --- operator_commands.c: for the control socket and the console --------------------------- */

@@ -34,7 +34,7 @@ struct operator_command_row {
     /* Column names, separated by tabs. The first character is the type: & id, $ text, # number, ?
      * boolean, @ time. */
     const char *columns;
-    struct sql query; /* if run is NULL: $1 is the id; in a list $1 is the after-id, $2 the limit */
+    struct sql query; /* used if run is NULL; $1 is the id; in a list $1 is `after`, $2 the limit */
     const char *unknown;     /* error sentence for an unknown id */
     bool is_array;           /* whether JSON output is always an array */
     bool for_tests;          /* only allowed in a demo or with --workbench on */

@@ -226,7 +226,7 @@ static size_t remove_unreadable_entries(struct command_bundle_entry *k, size_t c
     return left;
 }
 
-/* Joins the texts with commas. *ret stays empty if they exceed MOST_TEXTS. */
+/* Joins the JSON texts of commands with commas. *ret stays empty if they exceed MOST_TEXTS. */
 static enum err join_command_texts(struct tx *tx, const struct command_bundle *b, struct buf *ret)
 {
     const struct command_bundle_entry *k;
@@ -248,8 +248,7 @@ static enum err join_command_texts(struct tx *tx, const struct command_bundle *b
         buf_add_str(ret, text);
     }
     e = command_bundle_iterator_end(&walk);
-    return e || !buf_is_full(ret) ? e
-                                  : ERR_INTERNAL; /* full only if the stored lengths were wrong */
+    return e || !buf_is_full(ret) ? e : ERR_INTERNAL; /* a full buffer means wrong lengths */
 }
 
 static const char SET_BUNDLE[] =

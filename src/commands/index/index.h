@@ -27,7 +27,7 @@ extern const struct type type_index_applications;
 
 /* --- index_rows.c --------------------------------------------------------------------- */
 
-/* The kind of an index, which selects its applications. */
+/* The kind of a command index decides which applications the index lists. */
 enum command_index_kind { INDEX_GUILD, INDEX_USER, INDEX_APPLICATION, INDEX_GROUP };
 
 struct command_use_count {
@@ -35,7 +35,7 @@ struct command_use_count {
     int64_t uses;
 };
 
-/* Reads the applications of an index. key: id of the guild, account, application or channel. */
+/* Reads the applications of an index. key is the id of a guild, account, application or channel. */
 enum err read_index_applications(struct tx *tx, enum command_index_kind kind, snowflake key,
                                  struct list *ret);
 /* Iterate over the bundles of the index's applications: global commands, then those of the guild. A
@@ -49,8 +49,9 @@ enum err read_index_use_counts(struct tx *tx, enum command_index_kind kind, snow
 /* Ranks the commands of a bundle by uses: rank 1 has the most. On a tie the older command is
  * first. */
 void rank_commands_by_use(const struct command_bundle *b, const struct list *uses, int64_t *ranks);
-/* *ret is the id of the last change of the index or of its applications, or the key if nothing
- * changed. *ret_own is the id of the last change of the index alone, or 0. */
+/* Reads the version of an index. *ret is the id of the last change of the index or of its
+ * applications, or version_key if nothing has changed. *ret_own is the id of the last change of the
+ * index itself, or 0. */
 enum err read_index_version(struct tx *tx, snowflake version_key, const struct list *applications,
                             snowflake *ret_own, snowflake *ret);
 
@@ -81,14 +82,14 @@ const struct command_index_permissions *index_permissions_of_member(const struct
 
 /* --- index_channels.c ----------------------------------------------------------------- */
 
-/* Channels or threads that do not differ in command permissions. */
+/* A class of channels or threads in which the member has the same command permissions. */
 struct index_channel_class {
     uint64_t permissions; /* permissions of the member */
     snowflake channel_id; /* for a thread, its parent; 0 if no permission row names a channel */
     bool nsfw, thread;
 };
-/* Reads the channels in which the member may view and use commands, one per class. If by_channel is
- * set, a permission row names a channel, so each channel is a class of its own. */
+/* Reads the classes of the channels in which the member may use commands. If by_channel is set, a
+ * permission row names a channel, so each channel is its own class. */
 enum err read_index_channel_classes(struct tx *tx, const struct member_access *s, bool by_channel,
                                     struct list *ret);
 
@@ -98,7 +99,7 @@ enum err read_index_channel_classes(struct tx *tx, const struct member_access *s
 struct index_request {
     struct call *call;
     enum command_index_kind kind;
-    snowflake key, version_key;            /* id under which the version is stored; 0 means key */
+    snowflake key, version_key; /* version_key is the id with the index version; 0 means `key` */
     struct command_permission_check check; /* template; each command adds its fields */
     struct str locale;
     uint64_t locales;                  /* locales of the caller, as a bit set */
@@ -111,7 +112,7 @@ struct index_request {
     struct json_writer json; /* the reply */
 };
 
-/* --- compute_index_cache_key.c ---------------------------------------------------------------- */
+/* --- index_cache_key.c --------------------------------------------------------------------- */
 
 /* Computes the key of a cached reply: a digest of all data that the reply depends on, including the
  * index versions, which every change of a command increments (invalidate_command_index). Returns

@@ -1,7 +1,7 @@
-/* compute_index_cache_key.c - cache keys of command indexes: a digest of all data that a reply
- * depends on. Writing a thousand commands costs several times as much as computing the digest. The
- * digest needs no command rows, because every change that an index shows increments a version in
- * the same transaction. */
+/* index_cache_key.c - cache keys of command index replies: a digest of all data that a reply
+ * depends on. To write a reply with a thousand commands costs several times as much as the digest.
+ * The digest needs no command rows, because every change that an index shows increments a version
+ * in the same transaction. */
 #include "commands/index/index.h"
 
 enum { USUAL_VIEW = 8 * 1024, MOST_VIEW = 64 * 1024 * 1024 };

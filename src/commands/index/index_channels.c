@@ -1,6 +1,6 @@
 /* index_channels.c - finds the channels of a guild in which a member may use commands. An index
- * must know of every command whether a channel allows it. Most channels have the same command
- * permissions, so one channel of each class is enough. */
+ * lists a command if at least one channel allows the command. Most channels have the same command
+ * permissions, so only one channel of each class is checked. */
 #include "commands/index/index.h"
 
 #include <stdlib.h>

@@ -69,7 +69,8 @@ enum err invalidate_indexes_of_block(struct call *call, const struct block_chang
 
 static const char IS_BOT[] = "select 1 from applications where bot_id = $1";
 
-/* Skips bots, which have many DM channels and cannot use commands of other bots. */
+/* Invalidates the indexes of the member's DM channels with bots. Skips members that are bots: they
+ * have many DM channels and cannot use commands of other bots. */
 enum err invalidate_indexes_of_member(struct call *call, const struct member *m)
 {
     bool bot;
@@ -222,7 +223,7 @@ static enum err invalidate_indexes_of_application(struct call *call, snowflake i
     return e;
 }
 
-enum { COST_OF_COMMAND = 30 }; /* cost of a deletion in rows: a definition may have some MiB */
+enum { COST_OF_COMMAND = 30 }; /* a deleted command, up to some MiB, counts as 30 rows */
 
 static const char DELETE_NEXT_COMMAND[] =
     "delete from commands where id in (select id from commands "
@@ -272,8 +273,8 @@ static const char GUILD_OF_ROWS[] = "select guild_id from command_permissions wh
 static const char DELETE_ENTITY_PERMISSIONS[] =
     "delete from command_permissions where entity_id = $1 and guild_id = $2";
 
-/* Deletes the permission rows of a role, channel or member. guild_id is 0 if the id is unique
- * across guilds. */
+/* Deletes the permission rows of a role, channel or member. guild_id may be 0 for a channel,
+ * because its rows are only in its guild. */
 static enum err delete_permissions_of_entity(struct call *call, snowflake guild_id,
                                              snowflake entity_id)
 {

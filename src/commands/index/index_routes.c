@@ -138,7 +138,7 @@ static enum err write_bundle_commands(struct index_request *v, const struct comm
     enum err e = command_bundle_iterator_begin(v->call->tx, b, &walk), end;
     if (e)
         return e;
-    walk.rows.lent = true; /* a text is copied before the next row */
+    walk.rows.lent = true; /* texts are valid until the next row, and copied before */
     while (!e && command_bundle_iterator_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
         if (caller_may_use_command(v, b, s.entry))
@@ -158,7 +158,7 @@ static void reserve_reply_buffer(struct index_request *v)
         buf_reserve(v->json.out, size);
 }
 
-/* Returns whether an application is active. If none is, there are no uses to read. */
+/* Returns whether an application is active. Only active applications have use counts to read. */
 static bool has_active_application(const struct index_request *v)
 {
     const struct index_application *a = v->applications.items;

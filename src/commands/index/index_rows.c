@@ -13,7 +13,7 @@
 #define OF_APPLICATION "(select id from applications where id = $1)"
 #define OF_GROUP       "(select application_id from channel_integrations where channel_id = $1)"
 
-/* Declares one query per kind of index. Queries are literals, because struct sql needs them. */
+/* Declares one query per kind of index. struct sql accepts only string literals. */
 #define DECLARE_QUERIES(name_, begin_, end_)                                                \
     static const char name_##_guild[] = begin_ OF_GUILD end_;                               \
     static const char name_##_user[] = begin_ OF_USER end_;                                 \
@@ -157,7 +157,7 @@ void rank_commands_by_use(const struct command_bundle *b, const struct list *use
 
     for (size_t i = 0; i < b->count; i++) {
         ranks[i] = uses->count ? -find_command_uses(uses, b->entries[i].id) : 0;
-        unused += ranks[i] < 0; /* after the loop: number of commands with uses, plus one */
+        unused += ranks[i] < 0; /* after the loop: the rank of all commands without uses */
     }
     for (int64_t rank = 1; rank < unused; rank++) {
         size_t most = b->count;

@@ -41,7 +41,7 @@ const struct type type_index_applications = { .kind = KIND_ARRAY,
                                               .of = &type_application_of_index };
 
 /* Describes the reply for the OpenAPI document and for tests; index_routes.c writes the reply
- * without it. */
+ * without this struct. */
 struct command_index {
     struct list applications, application_commands;
     snowflake version;

@@ -58,7 +58,7 @@ static struct command_permission_check new_permission_check(const struct command
     };
 }
 
-/* Reads where the app is installed for the user, of the types that the command supports. */
+/* Reads in which of the installation contexts that the command supports the user has the app. */
 static enum err read_installed_types(struct tx *tx, const struct command_invoker *invoker,
                                      struct command_permission_check *q)
 {

@@ -11,8 +11,8 @@ struct permission_deletion {
     bool emit_events;
 };
 
-/* All rows of a target in a guild have the same round, because they are replaced together. With a
- * filter by round, SQLite would scan all rows of the command. */
+/* Needs no filter by round, which would make SQLite scan all rows of the command: rows of a command
+ * in a guild are replaced together, so they have the same round. */
 static const char DELETE_IN_GUILD[] =
     "delete from command_permissions where guild_id = $1 and target_id = $2";
 

@@ -21,7 +21,7 @@ enum { PERMISSION_DELETIONS_PER_STEP = 400 };
  * emit_events is set, emits an event with an empty list to each guild. */
 enum err delete_command_permissions(struct call *call, const struct command_row *k,
                                     bool emit_events, int64_t *room);
-/* Deletes all rows in one step and emits no events; for offline tools. */
+/* Deletes all permission rows of a command in one step, without events; for offline tools. */
 enum err delete_all_command_permissions(struct tx *tx, snowflake command_id);
 
 extern const struct job_kind permission_deletion_job;

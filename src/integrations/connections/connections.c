@@ -82,7 +82,7 @@ static enum err require_own_connection(struct call *call)
 
 /* --- GET /users/@me/connections ------------------------------------------------------- */
 
-/* For apps with a bearer token the reply omits the guilds that the user could join. */
+/* If an app calls with a bearer token, the reply omits the guilds that the user could join. */
 static enum err list_connections(struct call *call)
 {
     bool full = call->caller->kind == CALLER_USER;

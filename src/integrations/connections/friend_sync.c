@@ -19,7 +19,7 @@ struct friend_sync_state {
     char type[16], id[4 * LONGEST_ACCOUNT_ID + 1]; /* current connection; empty at first */
     char cursor[513], secret[4 * LONGEST_SECRET + 1];
     int pages;
-    bool found, lost; /* lost is set if the job was rescheduled meanwhile */
+    bool found, lost; /* lost is set if the job was rescheduled since its start */
 };
 
 enum err schedule_friend_sync(struct call *call, snowflake user_id)
@@ -95,8 +95,8 @@ static enum err store_friends_page(struct call *call)
     return e;
 }
 
-/* Suggests the users of this server whose platform accounts are friends of the user; now, and then
- * once per day. */
+/* Searches friend suggestions for the user: owners of platform accounts that are his friends there.
+ * Runs now, and then once per day. */
 static enum err finish_friend_sync(struct call *call)
 {
     const struct friend_sync_state *s = call_passed_data(call, "friend_sync_state");

@@ -102,8 +102,8 @@ static const struct rate_limit link_code_limit = {
     .name = "connection-code", .count = 10, .window_s = 60, .strict = true
 };
 
-/* Finds the user of the state. If the state is invalid, the provider gets no request, and the
- * handler returns the error. */
+/* Finds the user to whom the OAuth2 state was issued. If the state is invalid, no request is sent
+ * to the provider, and the handler returns the error. */
 static enum err read_user_of_link_state(struct call *call)
 {
     struct link_request *l = call_passed_data(call, "link_request");

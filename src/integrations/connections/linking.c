@@ -209,7 +209,7 @@ enum err complete_account_link(struct call *call, struct link_request *l,
 
 /* --- POST /connections/{connection.type}/callback ------------------------------------- */
 
-/* Refuses a state that was issued to another user. */
+/* Refuses an OAuth2 state that was issued to another user. */
 static enum err check_link_state_is_of_caller(struct call *call)
 {
     struct link_request *l = call_passed_data(call, "link_request");

@@ -17,10 +17,10 @@ enum provider_result {
 
 enum provider_request_kind {
     ASK_EXCHANGE,      /* exchanges a code for an account */
-    ASK_ACCOUNT,       /* account_id; reads an account */
-    ASK_SUBSCRIBERS,   /* account_id, cursor; reads a page of subscribers */
-    ASK_IS_SUBSCRIBER, /* account_id, subscriber_id; OK or NOT_FOUND */
-    ASK_FRIENDS,       /* account_id, cursor; reads a page of friends */
+    ASK_ACCOUNT,       /* reads an account; needs account_id */
+    ASK_SUBSCRIBERS,   /* reads a page of subscribers; needs account_id and cursor */
+    ASK_IS_SUBSCRIBER, /* result OK or NOT_FOUND; needs account_id and subscriber_id */
+    ASK_FRIENDS,       /* reads a page of friends; needs account_id and cursor */
 };
 
 /* The LONGEST_ limits are in characters; a character has up to four bytes. */

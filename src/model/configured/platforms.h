@@ -21,10 +21,10 @@ bool platforms_configure(const struct platform_options *o, const char **ret_prob
 
 /* Returns the name of a platform as stored in the database: "platform_a". */
 struct str platform_stored_name(enum platform p);
-/* Finds a platform by its stored name or by the operator's name. */
+/* Finds a platform by its stored name, or by the name that the operator configured for it. */
 enum platform platform_find_by_name(struct str word);
-/* Returns the type of an integration that clients get: the operator's name if set, otherwise the
- * stored type. */
+/* Returns the integration type that clients get: the name that the operator configured, otherwise
+ * the stored type. */
 struct str integration_displayed_type(struct str type);
 
 bool platform_is_enabled(enum platform p);
@@ -37,8 +37,8 @@ snowflake partners_guild_id(void);
 struct str partners_account_id(void), partners_account_name(void);
 #define PARTNERS_INTEGRATION_ID "platform_a-partners"
 
-/* Type of a platform in JSON: accepts its stored name and the operator's name; the error code is
- * BASE_TYPE_CHOICES. */
+/* Type of a platform in JSON: accepts the stored name and the name that the operator configured;
+ * the error code is BASE_TYPE_CHOICES. */
 extern const struct type type_platform;
 
 #endif

@@ -143,7 +143,7 @@ bool voice_regions_configure_networks(struct str list, const char **ret_problem)
     return !*ret_problem;
 }
 
-/* Returns the region of the most specific network with the address, otherwise the first region. */
+/* Returns the region of the most specific network that contains the address, else the first one. */
 static size_t find_nearest_region(struct str address, bool vip)
 {
     struct ip_address a;

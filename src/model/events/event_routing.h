@@ -1,5 +1,5 @@
-/* event_routing.h - routing fields: fields of an event that the gateway needs for routing and for
- * its state.
+/* event_routing.h - routing fields: fields of an event that the gateway needs to choose the
+ * recipients and to update its own state.
  *
  * Routing fields are extracted from the struct that the payload is encoded from, so that the
  * payload need not be parsed. They contain no pointers: the items (such as role ids) follow the
@@ -55,7 +55,7 @@ enum event_routing_kind event_routing_kind(enum event event);
 
 size_t event_routing_size(const struct event_routing *f); /* size in bytes, with the items */
 
-/* Return the items; the kind determines their type. */
+/* Return the items after the struct; f->kind determines their type. */
 static inline const snowflake *event_routing_ids(const struct event_routing *f)
 {
     return (const snowflake *)(const void *)(f + 1);

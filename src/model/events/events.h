@@ -83,11 +83,11 @@ struct audience {
     snowflake parent_id, starter_id;
     int64_t thread_type;
     bool private_thread;
-    /* Sorted ids: members of a private thread, or the ids of audience_of_role_granters. */
+    /* Sorted: ids of a private thread's members, or the ids of audience_of_role_granters. */
     const snowflake *user_ids;
     size_t user_count;
-    uint64_t any_of;     /* AUDIENCE_GUILD: only members with one of these permissions, or 0 */
-    snowflake hidden_id; /* AUDIENCE_GUILD: only members who cannot view this channel, or 0 */
+    uint64_t any_of;     /* AUDIENCE_GUILD: recipients have one of these permissions; 0 if unused */
+    snowflake hidden_id; /* AUDIENCE_GUILD: recipients cannot view this channel; 0 if unused */
 };
 
 static inline struct audience audience_of_user(snowflake id)
@@ -160,7 +160,7 @@ struct emitted_event {
     struct str payload;                  /* JSON of the field "d" of the gateway payload */
     const struct event_routing *routing; /* routing fields, or NULL if the event has none */
     struct emitted_event *next;
-    struct list member_ids; /* AUDIENCE_CHANNEL: ids of the members when it was emitted */
+    struct list member_ids; /* AUDIENCE_CHANNEL: ids of the members when the event was emitted */
     snowflake guild_id;     /* for events to a user: guild whose shard receives the event, or 0 */
 };
 

@@ -34,8 +34,8 @@ static bool has_all_permissions(const struct permission_input *input)
     return input->owner || input->base & PERMISSION(ADMINISTRATOR);
 }
 
-/* The functions below with a trace are inlined into their callers: without a trace they cost
- * nothing more. */
+/* Functions with a parameter `trace` are inlined into their callers. If a caller passes NULL, the
+ * compiler removes the code that records steps. */
 #define TRACED static inline __attribute__((always_inline))
 
 void permission_trace_add(struct permission_trace *trace, const struct permission_step *step)
@@ -44,7 +44,7 @@ void permission_trace_add(struct permission_trace *trace, const struct permissio
         trace->steps[trace->count++] = *step;
 }
 
-/* Keeps the permissions in `remaining` and records the step if it applies. */
+/* If the step applies, removes the permissions outside `remaining` and records the step. */
 TRACED uint64_t limit_permissions(uint64_t permissions, bool applies, uint64_t remaining,
                                   enum permission_step_kind kind, struct permission_trace *trace)
 {
@@ -136,7 +136,7 @@ TRACED uint64_t apply_overwrite(uint64_t permissions, const struct overwrite *o,
     return after;
 }
 
-/* Records each overwrite of a role; `roles` is their union. */
+/* Records the overwrite of each role of the member; `roles` is the union of these overwrites. */
 static void trace_role_overwrites(const struct permission_input *input,
                                   const struct overwrite *overwrites, size_t count,
                                   uint64_t permissions, const struct overwrite *roles,
@@ -211,7 +211,7 @@ TRACED uint64_t compute_in_channel(const struct permission_input *input, int64_t
     if (has_all_permissions(input))
         return grant_all_permissions(input, trace);
 
-    /* ADMINISTRATOR in an overwrite has no effect. */
+    /* An overwrite cannot grant ADMINISTRATOR, so the bit is removed. */
     uint64_t permissions =
         apply_overwrites(input, overwrites, count, trace) & ~PERMISSION(ADMINISTRATOR);
     permissions = restrict_permissions_by_status(input, permissions, trace);

@@ -19,20 +19,21 @@ struct permission_input {
     size_t role_count;
 };
 
-/* The steps of a computation, for explanations. A step that does not apply is not recorded. */
+/* The steps of a permission computation, recorded to explain its result. A step that does not apply
+ * is not recorded. */
 enum permission_step_kind {
     STEP_ROLE,               /* a role grants `allow`; @everyone first */
     STEP_OWNER,              /* the owner has all permissions */
     STEP_ADMINISTRATOR,      /* so does a member with ADMINISTRATOR */
-    STEP_OVERWRITE_EVERYONE, /* overwrites of the channel, in this order */
-    STEP_OVERWRITE_ROLE,     /* all role overwrites count together: an allow wins */
+    STEP_OVERWRITE_EVERYONE, /* channel overwrites apply in the order of these steps */
+    STEP_OVERWRITE_ROLE,     /* if overwrites of roles differ, the allow wins */
     STEP_OVERWRITE_MEMBER,
     STEP_TIMED_OUT,
     STEP_PENDING,
     STEP_UNVERIFIED,
     STEP_QUARANTINED,
     STEP_THREAD,           /* SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES */
-    STEP_NEEDS_VIEW,       /* VIEW_CHANNEL is missing, and with it nearly all others */
+    STEP_NEEDS_VIEW,       /* without VIEW_CHANNEL nearly all other permissions are removed */
     STEP_NEEDS_CONNECT,    /* CONNECT is missing */
     STEP_NEEDS_SEND,       /* SEND_MESSAGES is missing */
     STEP_PRIVATE_THREAD,   /* the user is not in the private thread */
@@ -68,14 +69,14 @@ enum err check_member_may_write(const struct permission_input *input);
 uint64_t permissions_in_channel(const struct permission_input *input, int64_t channel_type,
                                 const struct overwrite *overwrites, size_t count, bool thread);
 
-/* The same computation, which also records its steps unless trace is NULL. */
+/* Like permissions_in_channel, but also records the steps, unless trace is NULL. */
 uint64_t permissions_in_channel_traced(const struct permission_input *input, int64_t channel_type,
                                        const struct overwrite *overwrites, size_t count,
                                        bool thread, struct permission_trace *trace);
 
-/* Reduces the permissions in the parent to those in a thread of this type. In a private thread,
- * only its members and users with MANAGE_THREADS have any. The creator is a member until leaving or
- * removal. */
+/* Converts the permissions in the parent channel to those in a thread of this type. The result is 0
+ * in a private thread if the user neither is a member of the thread nor has MANAGE_THREADS. The
+ * creator of a thread is a member until he leaves or is removed. */
 uint64_t limit_permissions_to_thread(int64_t type, bool member, uint64_t permissions);
 /* Returns the permissions in a thread. If the thread is private and the user is a member of it,
  * thread->member must be set. */
@@ -97,7 +98,7 @@ struct member_access {
     struct permission_input input;
     uint64_t permissions;   /* permissions in the guild as a whole */
     uint64_t withheld;      /* removed from `permissions`, because they require a second factor */
-    uint64_t withheld_here; /* same, for the channel or guild of the request path */
+    uint64_t withheld_here; /* the same for the channel or guild of the request path */
     int64_t top_position;
     snowflake top_role; /* id of the highest role; the guild's id if it is @everyone */
 };

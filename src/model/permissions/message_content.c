@@ -134,7 +134,7 @@ static snowflake read_user_object_id(struct json_reader *r, bool *ret_bot)
     return id;
 }
 
-/* Reads the author and the mentions of a message. *ret_bot: the author is a bot or a webhook. */
+/* Reads author and mentions of a message. *ret_bot is true if a bot or webhook is the author. */
 static struct message_origin read_message_origin(struct str message, struct arena *arena,
                                                  bool *ret_bot)
 {

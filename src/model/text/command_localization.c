@@ -48,9 +48,9 @@ unsigned command_integration_type_bits(const struct command *k)
 
 #define LETTER_PAIR_INDEX(a, b) (((a) - 'a') * 26 + ((b) - 'a'))
 
-/* Indexed by two letters: the position, from 1, of the first locale in type_locale that begins with
- * them; WHOLE_LOCALE is set if the two letters are a whole locale. Fast, because locales are
- * searched for every map of localizations of every command. */
+/* Lookup table, indexed by the first two letters of a locale. A value is the position (from 1) of
+ * the first locale in type_locale with these letters. WHOLE_LOCALE is set if the two letters alone
+ * are a locale. A table is used because every localization of every command needs a lookup. */
 enum { WHOLE_LOCALE = 0x80 };
 static const unsigned char first_locale_by_letters[LETTER_PAIR_INDEX('z', 'z') + 1] = {
     [LETTER_PAIR_INDEX('a', 'r')] = WHOLE_LOCALE | 1,
@@ -108,7 +108,7 @@ const uint32_t supported_locale_letters[26] = {
     ['v' - 'a'] = SECOND_LETTER_BIT('i'),
 };
 
-/* Compares the text after the first two letters, which are equal; most locales have no more. */
+/* Compares two locales after their first two letters, which are equal. Most have only two. */
 static inline bool locale_suffixes_match(struct str locale, const char *text)
 {
     size_t i = 2;

@@ -16,8 +16,8 @@ bool parse_api_version(struct str segment, int *ret)
     return true;
 }
 
-/* State of the copy. at is the read position; from is the start of the text that is not copied yet;
- * overwrites says for each depth whether the array or object is part of permission_overwrites. */
+/* State while JSON is copied. `at` is the read position; `from` is the start of the text that is
+ * not copied yet. overwrites[depth] is true inside of permission_overwrites. */
 struct old_encoding {
     const char *at, *end, *from;
     struct buf *out;

@@ -17,8 +17,8 @@ struct reaction_line_parts {
     unsigned reader_bits;
 };
 
-/* Parses the text before the next byte `mark`, checking every `step` bytes; returns false if there
- * is none. Faster than memchr, because the text has only a few bytes. */
+/* Parses the text up to the next byte `mark`; only every `step`-th byte can be the mark. Returns
+ * false if there is no mark. Faster than memchr for a few bytes. */
 static inline bool parse_reaction_line_part(const char **at, const char *end, char mark,
                                             size_t step, struct str *ret)
 {
@@ -234,8 +234,8 @@ static char *put_count(char *at, struct str s)
     return at + 1;
 }
 
-/* JSON that follows the counts, indexed by the reader's reactions. The size is constant, so that
- * the copy is inlined. */
+/* JSON that follows the counts of a reaction, indexed by whether the reader has added a normal and
+ * a burst reaction. The size is constant, so that the compiler inlines the copy. */
 enum { MAX_TAIL_BYTES = 48 };
 #define TAIL_TEXT(me, burst)                                                         \
     {                                                                                \

@@ -29,7 +29,7 @@ struct reaction_line {
     struct str emoji; /* JSON of a struct reaction_emoji */
 };
 
-/* Writes the first line, with reader 0. */
+/* Writes the first line of a reaction text, with 0 as the reader. */
 void reaction_text_append_first_line(struct buf *out);
 /* Returns the text after the first line. */
 struct str reaction_text_skip_first_line(struct str text);

@@ -145,8 +145,8 @@ static void add_search_word(struct arena *a, struct list *words, const char *p, 
         *(struct str *)list_append(a, words, sizeof(struct str)) = str_slice(p, n);
 }
 
-/* Adds pairs of adjacent characters of a script without spaces. The last character is also added
- * alone, so that each character begins a word; a query adds it only if it is the only one. */
+/* Adds pairs of adjacent characters as words: ABC becomes AB, BC and C, so that a search by prefix
+ * finds each character. A query omits the C, unless the text has only one character. */
 static void add_character_pairs(struct arena *a, struct list *words, struct str run, bool query)
 {
     size_t before = words->count;

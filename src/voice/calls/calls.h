@@ -21,7 +21,7 @@ enum err handle_call_connect(struct call *call, struct session_opcode *o);
 
 /* --- call_rows.c ---------------------------------------------------------------------- */
 
-/* Finds the call of a channel, with the users for whom it rings. ERR_UNKNOWN_CHANNEL. */
+/* Finds the call of a channel, with the users for whom it rings, or returns ERR_UNKNOWN_CHANNEL. */
 enum err voice_call_find(struct tx *tx, snowflake channel_id, struct voice_call *ret);
 enum err voice_call_insert(struct tx *tx, const struct voice_call *c);
 enum err voice_call_delete(struct tx *tx, snowflake channel_id);

@@ -90,7 +90,7 @@ enum err find_custom_call_sound(struct call *call, struct effect_sound *ret)
     return find_guild_sound(call, chosen->sound_id, ret);
 }
 
-/* The request for a sound of another guild must have the id of that guild. */
+/* Refuses a sound of another guild if the request does not have the id of that guild. */
 static enum err check_source_guild(struct call *call, snowflake id, snowflake source)
 {
     struct soundboard_sound s;

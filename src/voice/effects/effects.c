@@ -43,7 +43,7 @@ static void check_animation_id(struct form *form, const struct json_path *here, 
         form_add_error(form, &at, FORM_NUMBER_MAX, 0LL);
 }
 
-/* The animation fields come first, so that both bodies can use one struct. */
+/* Animation fields, which the bodies of both effect routes have. */
 #define ANIMATION_FIELDS(flags_)                                                                 \
     { FIELD(struct effect_draft, animation_type), .type = &type_animation, .flags = (flags_),    \
       .fallback = EFFECT_BASIC },                                                                \

@@ -27,10 +27,10 @@ struct effect_sound {
     const struct effect_emoji *emoji; /* NULL without an emoji */
 };
 
-/* Finds the caller's custom call sound for the channel of the path. ERR_UNKNOWN_SOUND. */
+/* Finds the caller's custom call sound for the path's channel, or returns ERR_UNKNOWN_SOUND. */
 enum err find_custom_call_sound(struct call *call, struct effect_sound *ret);
-/* Finds a soundboard sound. source is the guild of the sound as the client states it, or 0.
- * ERR_UNKNOWN_SOUND, ERR_MISSING_PERMISSIONS. */
+/* Finds a soundboard sound. source is the id of the sound's guild in the request, or 0. Returns
+ * ERR_UNKNOWN_SOUND or ERR_MISSING_PERMISSIONS on failure. */
 enum err find_soundboard_sound(struct call *call, snowflake id, snowflake source,
                                struct effect_sound *ret);
 

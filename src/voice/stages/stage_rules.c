@@ -45,7 +45,7 @@ void stage_request_apply(struct voice_state *s, const struct stage_request *requ
             (struct opt_int){ GIVEN, at->value < now ? now : at->value };
 }
 
-/* An invitation has the current time, also for a speaker. Bots get no invitation. */
+/* Sets the current time as that of the invitation, also for a speaker. Bots get no invitation. */
 void stage_apply_moderator_change(struct voice_state *s, bool suppress, bool bot, int64_t now)
 {
     s->suppress = suppress;

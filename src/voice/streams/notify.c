@@ -15,8 +15,8 @@ struct friend_to_notify {
     bool wants_notification; /* stream_notifications_enabled */
 };
 
-/* Friends in the guild who do not ignore the streamer and are not in the channel. The query starts
- * from the streamer's friends (at most 1,000), because a guild may have any size. */
+/* Lists the friends in the guild who do not ignore the streamer and are not in his channel. The
+ * query starts from the streamer's friends (at most 1,000), because a guild may have any size. */
 static const char LIST_FRIENDS_IN_GUILD[] =
     "select m.user_id, s.document from relationships r cross join members m "
     "left join user_settings s on s.user_id = m.user_id "

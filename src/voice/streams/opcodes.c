@@ -72,7 +72,7 @@ static enum err find_stream_by_key(struct call *call, const struct session_opcod
     return OK;
 }
 
-/* Finds the caller's voice state. *ret_present is true if this session is in that channel. */
+/* Finds the caller's voice state. *ret_present is true if this session is in channel_id. */
 static enum err find_state_of_session(struct call *call, const struct session_opcode *o,
                                       snowflake guild_id, snowflake channel_id,
                                       struct voice_state *ret, bool *ret_present)

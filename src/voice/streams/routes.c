@@ -18,7 +18,7 @@ enum err stream_find_by_path(struct call *call, struct stream *ret)
     return e;
 }
 
-/* A stream in a channel that the caller cannot view is reported as unknown. */
+/* Refuses callers who do not own the stream, with ERR_UNKNOWN_STREAM if they cannot view it. */
 static enum err require_stream_owner(struct call *call)
 {
     struct stream s;

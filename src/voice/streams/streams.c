@@ -151,7 +151,8 @@ static void emit_stream_server_update(struct call *call, const struct stream *s,
               &server);
 }
 
-/* Each participant has a token of his own; a new token invalidates the previous one. */
+/* Sends a participant his own token and the endpoint. If the previous node is dead (lost), an
+ * update without an endpoint comes first. */
 static void connect_participant(struct call *call, const struct stream *s,
                                 const struct stream_participant *p, struct str endpoint, bool lost)
 {
@@ -319,7 +320,7 @@ enum err streams_on_permission_change(struct call *call, const struct voice_stat
     return r->permissions & PERMISSION(STREAM) ? OK : end_stream_of_user(call, r->state);
 }
 
-/* Ignores streams of other channels, which the user left by joining or moving. */
+/* Updates a participant after a change of his voice state. Ignores streams of other channels. */
 static enum err update_participant_in_stream(struct call *call, const struct voice_state *state,
                                              snowflake owner_id)
 {

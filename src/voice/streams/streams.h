@@ -21,7 +21,7 @@ struct stream {
     snowflake rtc_server_id;
     struct str region;
     bool paused, notified;
-    struct str preview, video; /* "hash.ext"; p is NULL without a file */
+    struct str preview, video; /* file names "hash.ext"; .p is NULL if there is no file */
 };
 
 /* A session that takes part in a stream: the owner or a viewer. */
@@ -34,7 +34,7 @@ struct stream_participant {
 
 /* --- rows.c: SQL ---------------------------------------------------------------------- */
 
-/* Find a stream. ERR_UNKNOWN_STREAM if there is none. */
+/* Find a stream. Returns ERR_UNKNOWN_STREAM if there is none. */
 enum err stream_find_by_owner(struct tx *tx, snowflake owner_id, struct stream *ret);
 enum err stream_find_by_rtc_server(struct tx *tx, snowflake rtc_server_id, struct stream *ret);
 enum err stream_insert(struct tx *tx, const struct stream *s);
@@ -42,7 +42,7 @@ enum err stream_update(struct tx *tx, const struct stream *s);
 enum err stream_delete(struct tx *tx, snowflake owner_id);
 /* Lists the participants (struct stream_participant) in the order of joining. */
 enum err stream_list_participants(struct tx *tx, snowflake owner_id, struct list *ret);
-/* Finds one participant. ERR_UNKNOWN_STREAM if the user is not a participant. */
+/* Finds one participant. Returns ERR_UNKNOWN_STREAM if the user is not a participant. */
 enum err stream_participant_find(struct tx *tx, snowflake owner_id, snowflake user_id,
                                  struct stream_participant *ret);
 enum err stream_participant_write(struct tx *tx, snowflake owner_id,
@@ -63,20 +63,20 @@ enum err stream_emit_create(struct call *call, const struct stream *s,
                             const struct stream_participant *p);
 /* Emits STREAM_SERVER_UPDATE with new tokens to all participants. */
 enum err stream_renew_tokens(struct call *call, const struct stream *s);
-/* Emits STREAM_SERVER_UPDATE after a move to another node. lost: the previous node is dead. */
+/* Emits STREAM_SERVER_UPDATE after a move to another node. Set lost if the old node is dead. */
 enum err stream_move_to_node(struct call *call, const struct stream *s, bool lost);
 /* Emits STREAM_UPDATE to all participants. */
 enum err stream_emit_update(struct call *call, const struct stream *s);
 /* Emits STREAM_DELETE to one session. */
 void stream_emit_delete(struct call *call, uint64_t session, struct str key, const char *reason);
-/* Emits STREAM_DELETE to all participants, with owner_reason to the owner, and clears self_stream
- * of the owner. */
+/* Ends a stream: emits STREAM_DELETE to all participants (to the owner with owner_reason) and
+ * clears self_stream of the owner. */
 enum err stream_end(struct call *call, const struct stream *s, const char *owner_reason);
 enum err stream_remove_viewer(struct call *call, const struct stream *s, snowflake user_id,
                               const char *reason);
 
-/* Returns the participant's state for the relay: whether he takes part (`there`), and which media
- * he may send. */
+/* Returns the participant's state for the relay: which media he may send. If `there` is false, he
+ * has left the stream. */
 struct relay_voice_state stream_state_for_relay(const struct stream *s,
                                                 const struct stream_participant *p, bool there);
 /* Derives the token of a participant's connection. */
@@ -106,7 +106,7 @@ enum err pause_stream(struct call *call, struct session_opcode *o);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Finds the stream of the path. ERR_UNKNOWN_STREAM, or a form error if the key is invalid. */
+/* Finds the stream of the path. Returns ERR_UNKNOWN_STREAM, or a form error for an invalid key. */
 enum err stream_find_by_path(struct call *call, struct stream *ret);
 
 /* --- files.c: previews ---------------------------------------------------------------- */
