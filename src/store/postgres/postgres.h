@@ -58,10 +58,8 @@ struct postgres_conn {
                                     * are queued */
     struct prefetcher *prefetcher; /* NULL: queries are not prefetched */
     struct arena *arena;           /* memory for queued statements */
-    int64_t rows_until;            /* on a loop: end of the time limit of a measured read; 0:
-                                    * none */
-    int64_t rows_spent;            /* on a loop: CPU time of the thread at which the limit
-                                    * applies */
+    int64_t rows_until; /* on a loop: end of the time limit of a measured read; 0 means none */
+    int64_t rows_spent; /* on a loop: thread CPU time after which the limit applies */
     unsigned queued_count;
     struct queued_statement {
         const char *sql;
@@ -220,12 +218,12 @@ struct postgres_worker {
     struct postgres *pool;
     bool runs_long_reads;    /* the worker runs reads that may take long */
     bool runs_longest_reads; /* the worker also runs reads that exceeded SHORT_READ_LIMIT_MS */
-    bool is_separate;        /* the connection is separate and ignores the lock `writing` */
+    bool is_separate;        /* the worker of a store_connection; ignores the lock `writing` */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
     int64_t wait_ms;      /* delay before the next connection attempt, in ms */
-    unsigned silences;    /* value of pool->silences when the connection was opened */
+    unsigned silences;    /* pool->silences when the connection was opened */
     unsigned connections; /* number of connects so far */
     unsigned random;      /* state of the random number generator */
 };
@@ -297,11 +295,11 @@ void read_disallow_on_loop(struct postgres *p, const struct work_item *work);
 
 void prefetcher_init(struct prefetcher *h);
 void prefetcher_clear(struct prefetcher *h);
-/* Call it for a query that is not queued. If it is the first one of an attempt, queues the queries
- * that usually follow it; otherwise learns it. */
+/* Call it for a query that is not queued. The first query of an attempt queues the learned queries
+ * that usually follow it; a later query is learned. */
 enum err prefetch_or_learn(struct postgres_conn *c, struct work_item *w, const char *sql,
                            const struct postgres_parameters *p, size_t count);
-/* Call it when the rows of a learned query are discarded. */
+/* Records whether prefetched rows were used; call it when they are discarded. */
 void prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used);
 /* Queues a learned query, unless it is queued already. */
 enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,
