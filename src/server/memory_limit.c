@@ -15,7 +15,7 @@ enum {
     MIN_ADDRESS_SPACE_MIB = 256,
     MAX_BODIES_MIB = 256,
     MIN_BODIES_MIB = 8,
-    /* Copies of a body: it grows in a buffer of twice its size, and is decoded into another. */
+    /* Memory per byte of a request body: a buffer of up to twice its size, and the decoded body. */
     BODY_COPIES = 4
 };
 static const int64_t MIB = 1024 * 1024;
