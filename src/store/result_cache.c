@@ -22,8 +22,7 @@ struct result_cache_entry {
     struct shared_text *text; /* set if the result is a text */
 };
 
-/* The key to find. If tx is NULL, the entry is not validated: the result depends on the key
- * only. */
+/* The key to find. If tx is NULL, the entry is always valid: the result depends on the key only. */
 struct result_cache_lookup {
     const struct result_cache_key *key;
     struct tx *tx;

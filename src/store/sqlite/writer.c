@@ -35,8 +35,7 @@ static void writer_rollback(struct sqlite_conn *c)
 static enum err writer_commit(struct sqlite *q)
 {
     /* Set the number before readers can see the rows: a reader that has returned cached rows must
-     * not combine them with rows of this commit. If the commit fails, the next one gets the same
-     * number. */
+     * not combine them with rows of this commit. After a failed commit the number is reused. */
     atomic_store_explicit(&q->versions.committing, q->store.commits + 1, memory_order_release);
     int code = sqlite_conn_run(q->writer, "commit");
 
