@@ -42,7 +42,7 @@
 #include "voice/voice.h"
 #include "admin/console/workbench.h"
 
-/* Hooks and deletion rules run in this order; docs/reference.md lists the routes in it. */
+/* Hooks and deletion rules run in this order; docs/reference.md has the same order. */
 /* clang-format off */
 const struct domain *const guildhall_domains[] = {
     &access_domain,

@@ -17,7 +17,7 @@ struct tls_context;
 struct voice_service;
 struct workbench;
 
-/* Row counts and database size for /metrics (row_counts.c); written on one loop, read anywhere. */
+/* Row counts and database size for /metrics. Written on one loop, read by any thread. */
 enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
 struct server_row_counts {
     _Atomic int64_t rows[INVENTORY_TABLES];

@@ -15,7 +15,8 @@ enum {
     MIN_ADDRESS_SPACE_MIB = 256,
     MAX_BODIES_MIB = 256,
     MIN_BODIES_MIB = 8,
-    /* Memory per byte of a request body: a buffer of up to twice its size, and the decoded body. */
+    /* Memory for a request body, as a multiple of its size: its buffer may be twice as large as the
+     * body, and the body is decoded into another buffer. */
     BODY_COPIES = 4
 };
 static const int64_t MIB = 1024 * 1024;

@@ -75,8 +75,7 @@ struct store {
     char *folder;
     int lock; /* descriptor of the exclusive lock on the folder; -1 if not locked */
     _Atomic uint64_t reads, writes, commits, retries, failures, round_trips, damaged_files;
-    _Atomic int64_t
-        full_since; /* when a write found the disk full (monotonic ns); 0 means not full */
+    _Atomic int64_t full_since; /* when the disk was found full (monotonic ns); 0 means not full */
     _Atomic(const char *) retried;             /* name of the last retried work item, or NULL */
     _Atomic uint64_t blobs;                    /* counter for names of temporary blob files */
     struct blob_connections *blob_connections; /* connections for blobs in the database; NULL if
@@ -156,7 +155,6 @@ struct work_item *work_queue_pop_commit_group(struct work_queue *q, unsigned max
 void work_queue_close(struct work_queue *q);
 bool work_queue_is_closed(struct work_queue *q);
 
-/* Initializes a condition variable that uses the monotonic clock. */
 void condition_init_monotonic(pthread_cond_t *c);
 struct timespec deadline_after_ms(int64_t ms);
 

@@ -121,7 +121,8 @@ struct work_item {
     struct loop_message post;
     struct work_item *next;
     bool is_long;   /* the read exceeded SHORT_READ_LIMIT_MS */
-    bool by_itself; /* PostgreSQL: a write that left its group, or a read with a wrong prediction */
+    bool by_itself; /* PostgreSQL: must not join a group; for a read: the number of its round trips
+                       was predicted wrong */
     enum { PREFETCH_NOT_BEGUN, PREFETCH_LEARNS, PREFETCH_ENDED } prefetch_phase; /* PostgreSQL */
     uint64_t prefetch_key; /* PostgreSQL: key of its learned queries; 0 means not set yet */
     int64_t since;
@@ -168,7 +169,6 @@ enum err store_connection_finish_migrations(struct store_connection *side);
 
 /* Returns the number of this process in the column identity of the view server_connections. */
 uint32_t store_process_identity(const struct store *s);
-/* Extracts the node number from a process identity. */
 unsigned process_identity_node_number(uint32_t identity);
 
 /* Releases the snapshot that the reads of a loop iteration shared; call it at the end of each
@@ -210,7 +210,8 @@ uint16_t row_version_slot(enum versioned_rows rows, snowflake id);
 /* Returns whether no slot has changed since an earlier read of the same connection. */
 bool tx_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
                                 const uint16_t *slots, size_t count);
-/* tx_track_dependencies collects the slots of columns that later queries read; NULL ends this. */
+/* tx_track_dependencies collects the version slots of all columns that later queries read, until it
+ * is called with NULL. */
 enum { TX_DEPENDENCIES_MAX = 256 };
 struct tx_dependencies {
     uint16_t slots[TX_DEPENDENCIES_MAX];
@@ -335,7 +336,7 @@ bool row_bool(const struct rows *r, int column);
 struct str row_text(const struct rows *r, int column);
 struct str row_bytes(const struct rows *r, int column);
 
-/* Runs a statement without result rows. Sets *ret_changed, if not NULL, to the changed rows. */
+/* Runs a statement without rows. Sets *ret_changed, if not NULL, to the number of changed rows. */
 #define tx_exec(tx, sql, ...) tx_exec_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      int64_t *ret_changed);

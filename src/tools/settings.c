@@ -39,7 +39,6 @@ static void set_default_to_package_data_folder(struct option_row *rows)
             rows->fallback = PACKAGE_DATA_FOLDER;
 }
 
-/* Joins the server's options and those of the command. */
 static const struct option_row *join_server_and_command_options(const struct program_command *c,
                                                                 struct arena *arena)
 {

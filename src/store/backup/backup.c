@@ -16,7 +16,7 @@
 #include "store/blobs/file_rows.h"
 #include "store/internal.h"
 
-/* A blob written up to this long before the backup counts as new: file timestamps are coarse. */
+/* A blob written up to this many seconds before the backup is new: file timestamps are coarse. */
 enum { CLOCK_SLACK_S = 2 };
 
 struct backup_in_progress {

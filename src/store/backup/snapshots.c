@@ -36,9 +36,8 @@ const char *const snapshot_key_files[] = { "pepper.key", "cert.pem", "key.pem", 
 static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER;
 static char requested_name[MAX_NAME_LENGTH + 1]; /* name of the requested snapshot; written before
                                                   * the signal is sent, read after it */
-static bool restore_is_requested; /* written before the signal is sent, read after it */
-static int restores_requested,
-    restores_done; /* numbers of restores; written while no server runs */
+static bool restore_is_requested;             /* written before the signal is sent, read after it */
+static int restores_requested, restores_done; /* numbers; written while no server runs */
 
 static bool snapshot_name_is_valid(struct str name)
 {

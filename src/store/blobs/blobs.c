@@ -97,7 +97,6 @@ bool is_blob_marker_name(const char *marker)
     return !strchr(marker, '/') && is_blob_name(name);
 }
 
-/* Returns the path of the marker file of a blob. */
 static enum err marker_path(struct store *s, const char *name, char path[PATH_MAX])
 {
     int n = snprintf(path, PATH_MAX, "%s/blobs/.new/", s->folder);

@@ -26,8 +26,7 @@
 enum {
     RECHECK_S = 3600,        /* seconds after which a copy is checked against the database again */
     ATIME_RESOLUTION_S = 60, /* resolution of the access time, in seconds */
-    STALE_PARTIAL_S =
-        3600, /* age in seconds from which a partial copy counts as left over from a crash */
+    STALE_PARTIAL_S = 3600,  /* a partial copy older than this (in s) was left by a crash */
     AGE_CLASSES = 512,
 };
 

@@ -17,7 +17,7 @@ static bool backup_lock_path(struct store *s, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s/backup.lock", s->folder) < PATH_MAX;
 }
 
-/* Creates the lock file before the first backup: root would own a file that a backup created. */
+/* Creates the lock file when the server starts. If a backup created it, root would own it. */
 void blobs_create_lock_file(struct store *s)
 {
     char path[PATH_MAX];

@@ -140,7 +140,8 @@ static enum err copy_blob_to_database(struct file_copy *f, const char *blob, int
     return e ? e : postgres_blob_set_committed(f->to, blob, true);
 }
 
-/* Compares a file with the blob in the database: the target folder may be the source folder. */
+/* Compares a source file with the blob in the database, not with a file of the target folder, which
+ * may be the source folder. */
 static enum err compare_blob_in_database(struct file_copy *f, const char *blob, int fd)
 {
     char part[PATH_MAX];

@@ -39,7 +39,6 @@ enum err move_plan_build(struct move_endpoint *from, struct move_endpoint *to,
                          struct move_plan *ret);
 void move_plan_clear(struct move_plan *p);
 
-/* Finds the table of this name in the plan; adds it if it is missing. */
 struct moved_table *move_plan_find_or_add_table(struct move_plan *p, struct str name);
 void move_table_add_column(struct move_plan *p, struct moved_table *t, struct moved_column column);
 void move_table_add_reference(struct move_plan *p, struct moved_table *t, struct str parent);

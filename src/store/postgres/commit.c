@@ -25,7 +25,8 @@ void postgres_conn_begin_one_round_trip(struct postgres_conn *c, const char *how
     c->commits_with_first_round_trip = true;
 }
 
-/* Returns whether BEGIN was sent, with the first statement; if not, there is nothing to end. */
+/* Returns whether BEGIN was sent. It is sent with the first statement; before that there is nothing
+ * to commit or roll back. */
 static bool transaction_was_begun(struct postgres_conn *c)
 {
     bool begun = !c->begin && !c->is_over;
@@ -181,7 +182,7 @@ enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str b
     return e || committed ? e : ERR_INTERNAL;
 }
 
-/* A rollback does not undo nextval: a changed currval is a position of the aborted transaction. */
+/* A rollback does not undo nextval, so currval is the position of the aborted transaction. */
 int64_t postgres_conn_unreported_log_position(struct postgres_conn *c)
 {
     char text[32];

@@ -28,8 +28,7 @@ struct loop_reader {
     unsigned references; /* number of open libuv handles, plus a pending connect */
     enum reader_state state;
     struct postgres_conn conn;
-    unsigned
-        silences; /* number of timed-out connections (pool->silences) when this one was opened */
+    unsigned silences; /* number of timed-out connections when this one was opened */
     int64_t again_at, wait_ms;
     uv_work_t opening;
     bool opened;
@@ -72,7 +71,6 @@ void loop_reader_disconnect(struct loop_reader *r);
 bool loop_reader_process_results(struct loop_reader *r);
 /* Runs the reads again if the results of all their queries have arrived. */
 void loop_reader_rerun_reads_if_complete(struct loop_reader *r);
-/* Moves all reads of the loop to the workers. */
 void loop_reader_move_reads_to_workers(struct loop_reader *r);
 
 #endif

@@ -20,9 +20,8 @@ enum {
     SLOW_MS = 100,             /* ms without an answer after which new reads go to the workers */
     CHECK_INTERVAL_MS = 200,   /* ms between two checks for a missing answer */
     STUCK_MS = 1000,           /* ms without data after which the connection is closed */
-    KEEP_OFF_LOOPS_MS =
-        400,            /* answer time in ms after which later reads of that name run on workers */
-    HEAVY_NS = 5000000, /* CPU time limit for all reads of one run, in ns */
+    KEEP_OFF_LOOPS_MS = 400, /* answer time in ms after which reads of that name move to workers */
+    HEAVY_NS = 5000000,      /* CPU time limit for all reads of one run, in ns */
     ROWS_NS = 4000000, /* CPU time limit in ns of one run, checked between rows of measured reads */
     LONG_NS = 1000000, /* shortest run that counts as slow, in ns */
     DEALLOCATE_RESULTS = 2, /* DEALLOCATE has two results: its own and the end marker */
@@ -109,7 +108,7 @@ static bool round_trip_is_last_for_all(const struct loop_reader *r)
 
 static void on_check_timer(uv_timer_t *read_step);
 
-/* Expects the result of the first statement from index i on that has no result yet. */
+/* Sets which result is expected next: that of the first statement from index i on without one. */
 static void expect_result_from(struct loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
@@ -180,7 +179,7 @@ static void record_slow_cpu_read(struct loop_reader *r, const struct work_item *
         read_disallow_on_loop(r->pool, w);
 }
 
-/* Limits both wall-clock and CPU time: a preempted loop takes long without using CPU time. */
+/* A read must exceed both limits, because a preempted loop takes long without using CPU time. */
 static void set_time_limit(struct loop_reader *r, const struct work_item *w, int64_t now)
 {
     r->conn.rows_until = w->measured ? now + LONG_NS : 0;

@@ -49,7 +49,8 @@ struct learned_queries {
     struct learned_query queries[MAX_LEARNED_QUERIES];
 };
 
-/* No lock protects an entry: a key with the id of another entry only causes a needless query. */
+/* Key and id are written without a lock. If they come from two different writes, the only harm is a
+ * needless query. */
 struct related_id {
     _Atomic uint64_t key, id;
 };

@@ -19,9 +19,8 @@ enum {
     WRITER_COPIES_PAGES = 100,   /* number of remaining pages that the writer copies itself */
     MIN_GROWTH_PAGES = 50,       /* WAL growth in pages between two attempts */
     MAX_THREAD_PASSES = 6, /* passes of the copier over one WAL before the writer copies the rest */
-    TRUNCATE_PAGES =
-        40000, /* WAL pages (160 MB) at which the writer waits for readers, to restart the WAL */
-    TRUNCATE_WAIT_MS = 20, /* ms to wait for readers (a snapshot lasts one loop iteration) */
+    TRUNCATE_PAGES = 40000, /* WAL pages (160 MB) at which the writer waits for readers */
+    TRUNCATE_WAIT_MS = 20,  /* ms to wait for readers (a snapshot lasts one loop iteration) */
 };
 
 /* Copies as many pages as readers allow. Returns how many pages of the WAL are copied so far. */

@@ -152,7 +152,6 @@ void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r)
 
 struct query_cache *query_cache_new(void);
 void query_cache_free(struct query_cache *cache); /* accepts NULL */
-/* Returns the number of cache hits so far. */
 uint64_t query_cache_count_hits(const struct query_cache *cache);
 
 /* --- replaced file functions, file_methods.c --------------------------------------------- */
@@ -162,7 +161,7 @@ struct replaced_file_methods {
     sqlite3_io_methods replaced; /* copy of the function table with some functions replaced */
 };
 
-/* Installs the changed function table. Returns false if the file has another original table. */
+/* Replaces functions in the file's function table; returns false if the table is another one. */
 bool replace_file_methods(struct replaced_file_methods *m, sqlite3_file *file,
                           void (*change)(sqlite3_io_methods *to));
 

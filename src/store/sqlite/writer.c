@@ -160,8 +160,7 @@ static void commit_batch(struct sqlite *q, struct work_item *batch)
 {
     enum err e = writer_commit(q);
 
-    /* A failed commit fails all work items of the batch, because refused ones may have read its
-     * rows, too. */
+    /* A failed commit fails the whole batch: even refused items may have read its rows. */
     if (e)
         set_result_of_batch(batch, e);
 }

@@ -279,7 +279,6 @@ static int confirm_irreversible_command(const struct command_settings *s,
     return 2;
 }
 
-/* Reads a line from standard input without echo. */
 static bool read_line_without_echo(char *out, size_t size)
 {
     struct termios before, quiet;
