@@ -10,7 +10,7 @@ enum { READS_PER_ROUND_TRIP = 16 }; /* reads whose queries are sent in one round
 
 enum reader_state { READER_NOT_STARTED, READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
 
-/* Which result of a queued statement is expected next. */
+/* Result of a queued statement that is expected next, in this order. */
 enum result_step { RESULT_OF_PREPARE, END_OF_PREPARE, RESULT_OF_QUERY, END_OF_QUERY };
 
 /* Reads whose queries have not been sent yet. */

@@ -37,10 +37,10 @@ struct postgres_conn {
     bool timed_out;         /* the connection timed out, so other connections may be dead, too */
     int answer_timeout_ms;  /* timeout for a result; 0 means none */
     struct read_time_limit time_limit;
-    _Atomic uint64_t *round_trips;      /* counter for metrics, or NULL */
-    const char *begin;                  /* BEGIN statement that was not sent yet, or NULL */
-    int64_t position;                   /* last event log position of this connection, or 0 */
-    bool ending;                        /* COMMIT of a read was sent, its result not read yet */
+    _Atomic uint64_t *round_trips; /* counter for metrics, or NULL */
+    const char *begin;             /* BEGIN statement that was not sent yet, or NULL */
+    int64_t position;              /* last event log position of this connection, or 0 */
+    bool ending;                   /* COMMIT of a read was sent, but its result was not read yet */
     bool commits_with_first_round_trip; /* the read sends COMMIT with its first round trip */
     bool is_over;                       /* the COMMIT of the first round trip has succeeded */
     bool wants_more;                    /* the read needs another query after its COMMIT, so it
@@ -56,7 +56,7 @@ struct postgres_conn {
     bool has_too_many_statements;  /* too many prepared statements: deallocate them */
     bool collects;                 /* a group collects the first queries of its work items: queries
                                     * are queued */
-    struct prefetcher *prefetcher; /* NULL: queries are not prefetched */
+    struct prefetcher *prefetcher; /* NULL if queries are not prefetched */
     struct arena *arena;           /* memory for queued statements */
     int64_t rows_until; /* on a loop: end of the time limit of a measured read; 0 means none */
     int64_t rows_spent; /* on a loop: thread CPU time after which the limit applies */
@@ -67,10 +67,10 @@ struct postgres_conn {
         const struct postgres_parameters *values;
         size_t count;
         const struct work_item *work; /* work item that needs the statement */
-        bool writes;                  /* deferred write; false: prefetched query */
+        bool writes;                  /* a deferred write, not a prefetched query */
         bool prepares; /* on a loop: the statement is prepared together with this use */
         bool used;     /* the work item used the rows */
-        struct learned_query *learned; /* NULL: not a learned query (prefetch.c) */
+        struct learned_query *learned; /* NULL if not learned (prefetch.c) */
         PGresult *result;              /* rows of a prefetched query, once they have arrived */
     } queued[POSTGRES_QUEUE_MAX];
 };

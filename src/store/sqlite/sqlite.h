@@ -196,7 +196,7 @@ struct sqlite {
     struct work_queue queue;
     struct stall_meter meter;
     bool has_no_syncs;
-    unsigned savepoint_batches; /* number of the next batches that run with savepoints */
+    unsigned savepoint_batches; /* number of coming batches that run with savepoints */
     struct row_version_table versions;
     struct wal_state {
         uint64_t number; /* number of WAL restarts so far */

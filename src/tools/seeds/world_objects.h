@@ -47,7 +47,7 @@ struct str seed_message_text(const struct seed_options *o, int64_t guild, int64_
 
 /* Returns the number k: the accounts n + 1 to n + k are friends of account n. */
 int64_t seed_count_following_friends(const struct seed_options *o, int64_t n);
-int64_t seed_max_following_friends(const struct seed_options *o); /* -1: too many friends */
+int64_t seed_max_following_friends(const struct seed_options *o); /* -1 if too many */
 
 int64_t seed_joined_at(const struct seed_options *o, int64_t guild, int64_t j);
 

@@ -18,7 +18,7 @@
 
 enum { ROWS_PER_TRANSACTION = 50000 };
 
-/* Which part of the data set is being written. */
+/* Part of the data set that is being written, in this order. */
 enum seed_phase {
     PHASE_USERS,
     PHASE_FRIENDS,
