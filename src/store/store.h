@@ -101,7 +101,7 @@ struct work_item {
     enum err (*run)(struct work_item *w, struct tx *tx);
     bool is_idempotent; /* STORE_READ: run is idempotent, so the store may abort and restart it */
     bool may_share; /* STORE_APPEND: may share a transaction with work items of other owners; they
-                       do not see each other's writes */
+                     * do not see each other's writes */
     /* Ids of the request; 0 means absent. PostgreSQL learns which parameters of queries are equal
      * to them, or depend on the first one, and prefetches the queries (postgres/prefetch.c). */
     uint64_t ids[WORK_ITEM_MAX_IDS];
@@ -122,7 +122,7 @@ struct work_item {
     struct work_item *next;
     bool is_long;   /* the read exceeded SHORT_READ_LIMIT_MS */
     bool by_itself; /* PostgreSQL: must not join a group; for a read: the number of its round trips
-                       was predicted wrong */
+                     * was predicted wrong */
     enum { PREFETCH_NOT_BEGUN, PREFETCH_LEARNS, PREFETCH_ENDED } prefetch_phase; /* PostgreSQL */
     uint64_t prefetch_key; /* PostgreSQL: key of its learned queries; 0 means not set yet */
     int64_t since;

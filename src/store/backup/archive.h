@@ -31,7 +31,7 @@ struct archive {
     int64_t unwritten;               /* bytes written since the last flush to the disk */
     int64_t room, room_at;           /* size and offset of a file that the caller writes itself */
     int64_t next_at; /* when reading: offset in the archive after the last "file" line; -1 for a
-                        stream */
+                      * stream */
     char *piece;     /* copy buffer of ARCHIVE_BUFFER_SIZE bytes */
 };
 
