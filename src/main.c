@@ -6,7 +6,8 @@
 #include "server/guildhall.h"
 #include "tools/program.h"
 
-/* Prints the help if the arguments contain --help, --help-all or a first -h; else returns -1. */
+/* Prints the help and returns the exit status if the arguments contain --help or --help-all, or
+ * begin with -h; otherwise returns -1. */
 static int print_help_if_requested(const struct program_command *c, char **words)
 {
     if (*words && strcmp(*words, "-h") == 0)

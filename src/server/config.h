@@ -35,8 +35,8 @@ struct config {
 extern const struct option_row config_option_rows[];
 extern const struct option_source config_option_source;
 
-/* Passes options to the resource folders that use them, for the whole process. Logs an error and
- * returns false if an option is invalid. */
+/* Passes the options to the source folders that use them; they apply to the whole process. Logs an
+ * error and returns false if an option is invalid. */
 bool config_apply_to_domains(const struct config *c);
 
 #endif

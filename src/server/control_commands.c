@@ -7,7 +7,7 @@
 #include "platform/accounts/operator.h"
 #include "admin/console/workbench.h"
 
-/* Writes a token of the account with this name; nothing if there is no such account. */
+/* Writes a token for the account with this name to out; nothing if there is no such account. */
 static void reply_token(void *arg, unsigned uid, struct str name, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -45,7 +45,7 @@ static void reply_console_key(void *arg, unsigned uid, struct str rest, struct b
     buf_add_str(out, str_of(workbench_console_key(((struct guildhall *)arg)->workbench)));
 }
 
-/* Writes the URL at which tools on this machine can connect. */
+/* Writes the URL at which tools on this machine can connect to the server. */
 static void reply_server_url(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     const struct guildhall *g = arg;
@@ -57,7 +57,7 @@ static void reply_server_url(void *arg, unsigned uid, struct str rest, struct bu
                any || any6 ? "127.0.0.1" : g->host, v6 ? "]" : "", http_server_port(g->server));
 }
 
-/* Writes the certificate's fingerprint, with which tools on this machine verify a TLS server. */
+/* Writes the fingerprint of the server's TLS certificate, which tools on this machine expect. */
 static void reply_certificate_fingerprint(void *arg, unsigned uid, struct str rest, struct buf *out)
 {
     const struct guildhall *g = arg;

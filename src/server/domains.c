@@ -42,7 +42,7 @@
 #include "voice/voice.h"
 #include "admin/console/workbench.h"
 
-/* The order is that of the reference, and that in which hooks and deletion rules run. */
+/* Hooks and deletion rules run in this order; docs/reference.md has the same order. */
 /* clang-format off */
 const struct domain *const guildhall_domains[] = {
     &access_domain,

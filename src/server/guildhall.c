@@ -86,7 +86,7 @@ static void on_voice_state_changed(void *arg, const struct relay_voice_state *st
     relay_deliver_state_change(((struct guildhall *)arg)->relay, state);
 }
 
-/* Returns whether only this machine can reach the server, without a public URL or a proxy. */
+/* Returns whether the server listens only on loopback, and has neither a public URL nor a proxy. */
 static bool is_reachable_only_locally(const struct guildhall *g)
 {
     struct str host = str_of(g->host);
@@ -101,14 +101,14 @@ static bool private_endpoints_option_is_auto(const struct guildhall *g)
     return strcmp(g->config->private_endpoints, "auto") == 0;
 }
 
-/* With "auto" requests may use private addresses if the server is reachable only locally. */
+/* With "auto", only a locally reachable server may send requests to private addresses. */
 static bool may_fetch_private_addresses(const struct guildhall *g)
 {
     return private_endpoints_option_is_auto(g) ? is_reachable_only_locally(g)
                                                : strcmp(g->config->private_endpoints, "on") == 0;
 }
 
-/* With "auto" registration is open for local callers if the server is reachable only locally. */
+/* With "auto", a locally reachable server lets local users register; others require an invite. */
 static enum registration_mode registration_mode_from_config(const struct guildhall *g)
 {
     static const char *const words[] = {
@@ -124,7 +124,7 @@ static enum registration_mode registration_mode_from_config(const struct guildha
     return is_reachable_only_locally(g) ? REGISTRATION_LOCAL : REGISTRATION_INVITE;
 }
 
-/* Links in mails need public-url: the Host header of a caller must not be sent to other users. */
+/* Mail requires public-url: links must not use the Host header, which callers can forge. */
 static enum err open_mailer(struct guildhall *g)
 {
     const struct config *c = g->config;
@@ -188,13 +188,13 @@ static struct api *create_api(struct guildhall *g)
     return api_new(&options, g->hooks.domains ? g->hooks.domains : guildhall_domains);
 }
 
-/* Creates the console. Only a local server with workbench=on needs no console key. */
+/* Creates the workbench. Only a locally reachable server with workbench=on needs no console key. */
 static struct workbench *create_workbench(const struct guildhall *g)
 {
     const struct config *c = g->config;
     bool on = strcmp(c->workbench, "on") == 0;
     struct workbench_options options = {
-        /* With workbench=on traffic is recorded by default, to show why a request failed. */
+        /* With workbench=on the default is 1 MiB, to show why a request failed. */
         .traffic_bytes = (size_t)(c->traffic_mib ? c->traffic_mib : on) * 1024 * 1024,
         .open = on && is_reachable_only_locally(g),
         .controls = on,
@@ -313,7 +313,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
         goto fail;
     control_socket_open(config->data, config_is_clustered(config) ? (int)config->node : -1,
                         control_socket_commands, g,
-                        &g->control); /* if this fails, there is only no control socket */
+                        &g->control); /* on an error the server runs without a control socket */
 
     *ret = g;
     return OK;

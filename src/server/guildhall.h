@@ -15,16 +15,16 @@
 
 struct guildhall;
 
-/* All resource folders (struct domain); the list ends with NULL. */
+/* All source folders that implement a resource (struct domain); the list ends with NULL. */
 extern const struct domain *const guildhall_domains[];
 
 struct guildhall_hooks {
     /* Called with the events of each commit, in commit order. May be NULL. */
     void (*events_committed)(void *arg, const struct emitted_event *list);
     void *arg;
-    /* Used instead of guildhall_domains. May be NULL. */
+    /* List of domains to use instead of guildhall_domains, or NULL. */
     const struct domain *const *domains;
-    /* Used instead of gateway_source. May be NULL. */
+    /* Gateway source to use instead of gateway_source, or NULL. */
     const struct gateway_source *source;
     /* Reads the configuration again and applies it. Called on any thread, for a request to the
      * control socket. Returns false, with the reason in out, if nothing changed. May be NULL. */
@@ -57,7 +57,7 @@ struct api *guildhall_api(const struct guildhall *g);
 struct gateway *guildhall_gateway(const struct guildhall *g);
 struct voice_service *guildhall_voice(const struct guildhall *g);
 
-/* Opens the store for tools: to write while no server runs, or with `concurrently` to read. */
+/* Opens the store for a tool: to write if no server runs, or with `concurrently` to read. */
 enum err guildhall_open_store(const struct config *config, bool concurrently, struct store **ret);
 
 #endif

@@ -17,7 +17,7 @@ struct tls_context;
 struct voice_service;
 struct workbench;
 
-/* Last row counts of row_counts.c. Written on one loop, read by any thread that writes metrics. */
+/* Row counts and database size for /metrics. Written on one loop, read by any thread. */
 enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
 struct server_row_counts {
     _Atomic int64_t rows[INVENTORY_TABLES];
@@ -42,7 +42,7 @@ struct guildhall {
     struct gateway *gateway;
     struct voice_service *voice;
     struct relay *relay;      /* NULL if the server has no voice relay */
-    char voice_endpoint[300]; /* endpoint of the relay that clients get */
+    char voice_endpoint[300]; /* voice endpoint (host and port) that clients get */
     struct loops *loops;
     struct tls_context *tls;
     struct trusted_proxy_networks proxies;
@@ -56,13 +56,13 @@ struct guildhall {
     struct server_row_counts inventory;
 };
 
-/* Return the number of threads from the configuration, otherwise from the number of cores. */
+/* Return the configured number of threads, or a number derived from that of the CPU cores. */
 unsigned config_loop_count(const struct config *c);
 unsigned config_password_threads(const struct config *c);
 
 /* --- listener.c -------------------------------- */
 
-/* Read host, port and trusted proxies from the configuration; log errors and return false. */
+/* Parse the listen address and the trusted proxies; log an error and return false if invalid. */
 bool split_host_and_port(const char *listen, char *host, size_t max, int *ret_port);
 bool read_listen_address(struct guildhall *g, int *ret_port);
 enum err open_tls_certificate(struct guildhall *g);

@@ -15,7 +15,8 @@ enum {
     MIN_ADDRESS_SPACE_MIB = 256,
     MAX_BODIES_MIB = 256,
     MIN_BODIES_MIB = 8,
-    /* Copies of a body: it grows in a buffer of twice its size, and is decoded into another. */
+    /* Memory for a request body, as a multiple of its size: its buffer may be twice as large as the
+     * body, and the body is decoded into another buffer. */
     BODY_COPIES = 4
 };
 static const int64_t MIB = 1024 * 1024;

@@ -8,7 +8,8 @@
 /* Returns true if there is enough address space to start; otherwise logs. */
 bool check_address_space(void);
 
-/* Returns the bytes for all request bodies; if mib is 0, derived from the available memory. */
+/* Returns how many bytes all request bodies together may use. If mib is 0, the number is derived
+ * from the available memory. */
 int64_t memory_budget_for_bodies(int64_t mib);
 
 #endif

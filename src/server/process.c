@@ -68,7 +68,8 @@ unsigned config_loop_count(const struct config *c)
     return c->loops ? (unsigned)c->loops : cpu_core_count();
 }
 
-/* By default half of the cores, so that a flood of log-ins leaves the other half free. */
+/* Returns the number of password-hashing threads. The default is half of the CPU cores, so that a
+ * flood of log-ins leaves the other half free. */
 unsigned config_password_threads(const struct config *c)
 {
     return c->password_threads ? (unsigned)c->password_threads : (cpu_core_count() + 1) / 2;

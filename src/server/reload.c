@@ -25,7 +25,7 @@ static void reload_rate_limits(struct guildhall *g, const struct config *now)
     api_set_rate_limits(g->api, &limits);
 }
 
-/* Lists the names of changed options: those that can be reloaded, or those that cannot. */
+/* Lists the changed options that can be reloaded, or without `reloads` those that cannot. */
 static struct str list_changed_options(const struct config *before, const struct config *now,
                                        bool reloads, struct arena *arena)
 {

@@ -66,7 +66,7 @@ void check_clock_against_store(struct guildhall *g)
     int64_t newest = 0;
     enum err e = store_run(g->store, STORE_READ, NULL, read_newest_id, &newest);
 
-    /* A damaged table must not prevent the start; the store has already logged the error. */
+    /* A damaged table must not prevent the server's start; the store has logged the error. */
     if (e)
         newest = 0;
     clock_watch_start(newest > 0 ? (snowflake)newest : 0);

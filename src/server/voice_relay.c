@@ -20,8 +20,9 @@ static const char *voice_address_for_clients(const struct guildhall *g)
                                                                                          : NULL;
 }
 
-/* Returns the address to bind. Behind a proxy the server listens on loopback, but voice packets
- * arrive directly; behind NAT voice_address is not an address of this machine. */
+/* Returns the address that the voice socket binds. If voice_address is set and not loopback, this
+ * is the wildcard address: behind a proxy the server listens on loopback, but voice packets arrive
+ * directly; behind NAT voice_address is not an address of this machine. */
 static const char *voice_bind_address(const struct guildhall *g)
 {
     const char *address = g->config->voice_address;
@@ -40,8 +41,8 @@ static enum relay_e2ee parse_voice_e2ee(struct str choice)
                                        : RELAY_E2EE_PREFER;
 }
 
-/* Finds the IPv6 address that browsers get as a second candidate, if voice packets of IPv6 arrive:
- * the listen address, otherwise the first public address of this machine. */
+/* If the relay receives IPv6 packets, finds the IPv6 address that browsers get as a second
+ * candidate: the listen address, otherwise the first public address of this machine. */
 static void find_voice_address6(const struct guildhall *g, char out[46])
 {
     uv_interface_address_t *list = NULL;

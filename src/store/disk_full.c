@@ -9,9 +9,9 @@
 
 enum {
     LOG_INTERVAL_S = 10,
-    /* If the free space cannot be determined (a quota, a remote database), report the disk as
-     * usable again after this time: a load balancer sends no writes to a server that is not ready,
-     * so no write could show that there is space. */
+    /* Time after which the disk counts as usable again if statvfs reports free space. Only a write
+     * shows whether a quota or a remote disk is still full, but a load balancer sends no writes to
+     * a server that is not ready. */
     FULL_RETRY_S = 10,
     MIN_FREE_BYTES = 1024 * 1024,
 };

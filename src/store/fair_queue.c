@@ -57,7 +57,7 @@ static void owner_queue_push(struct fair_queue_priority *k, struct work_item *w)
     worker->last = &w->next;
 }
 
-/* Removes the oldest read of the first owner and moves that owner to the end; NULL if none. */
+/* Removes the oldest read of the first owner and moves the owner to the end; NULL if none waits. */
 static struct work_item *pop_read_of_next_owner(struct fair_queue_priority *k)
 {
     if (links_are_empty(&k->round_robin))
@@ -94,7 +94,7 @@ bool fair_queue_push(struct fair_queue *l, struct work_item *w)
         owner_queue_push(&l->by_priority[kind], w);
     pthread_mutex_unlock(&l->lock);
     if (wake && kind == READ_PRIORITY_LONG)
-        /* wake all, because some threads do not run long reads */
+        /* wake all threads, because some of them do not run long reads */
         pthread_cond_broadcast(&l->filled);
     else if (wake)
         pthread_cond_signal(&l->filled);

@@ -43,7 +43,7 @@ struct store_engine {
                       struct rows *ret);
     bool (*next)(struct rows *r);
     enum err (*end)(struct rows *r);
-    /* See tx_exec_deferred. NULL: queries need no network round trip. */
+    /* See tx_exec_deferred. NULL if queries need no network round trip. */
     enum err (*exec_deferred)(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count);
     unsigned (*counter_shard)(const struct tx *tx); /* see tx_counter_shard; NULL means always 0 */
@@ -58,8 +58,8 @@ struct store_engine {
     enum err (*script)(struct tx *tx, const char *sql);
     /* Replacements for {id} and {clustered} in migrations. */
     const char *id_sql, *clustered_sql;
-    /* has_older returns whether a running server does not know the migration `step` (with `lately`:
-     * also a server that ran in the last minute). NULL if only one process uses the database.
+    /* has_older sets *ret to whether a server runs that does not know the migration `step`, or with
+     * `lately` ran in the last minute. NULL if only one process uses the database.
      * before_migration_sql runs before a migration while other servers may run. */
     const char *before_migration_sql;
     enum err (*has_older)(struct tx *tx, int64_t step, bool lately, bool *ret);
@@ -75,7 +75,7 @@ struct store {
     char *folder;
     int lock; /* descriptor of the exclusive lock on the folder; -1 if not locked */
     _Atomic uint64_t reads, writes, commits, retries, failures, round_trips, damaged_files;
-    _Atomic int64_t full_since; /* when a write found the disk full (monotonic ns); 0: not full */
+    _Atomic int64_t full_since; /* when the disk was found full (monotonic ns); 0 means not full */
     _Atomic(const char *) retried;             /* name of the last retried work item, or NULL */
     _Atomic uint64_t blobs;                    /* counter for names of temporary blob files */
     struct blob_connections *blob_connections; /* connections for blobs in the database; NULL if
@@ -148,14 +148,13 @@ void work_queue_push_front(struct work_queue *q, struct work_item *first, struct
  * timeout) for the first one. Returns NULL after that, or if the queue is closed and empty. */
 struct work_item *work_queue_pop_batch(struct work_queue *q, unsigned max, int64_t timeout_ms);
 /* Removes the oldest work item and those directly behind it that can share its transaction:
- * STORE_APPEND items with a prefetch function, each of another owner. */
+ * STORE_APPEND items that may share (may_share), all of different owners. */
 struct work_item *work_queue_pop_commit_group(struct work_queue *q, unsigned max,
                                               int64_t timeout_ms);
 /* Closes the queue: after this call nothing may be pushed. Wakes all waiting threads. */
 void work_queue_close(struct work_queue *q);
 bool work_queue_is_closed(struct work_queue *q);
 
-/* Initializes a condition variable that uses the monotonic clock. */
 void condition_init_monotonic(pthread_cond_t *c);
 struct timespec deadline_after_ms(int64_t ms);
 
@@ -246,8 +245,8 @@ enum err postgres_blob_delete(struct store *s, const char *name);
 /* Writes the blob to fd, from offset 0; if fd is -1, only returns the size. Returns ERR_NOT_FOUND
  * if there is no such blob. */
 enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size);
-/* Calls found for each blob without a committed row that is at least `seconds` old; with -1 for
- * each blob. */
+/* Calls found for each blob without a committed row that is at least `seconds` old; if seconds is
+ * -1, for every blob. */
 enum err postgres_list_blobs(struct store *s, int64_t seconds,
                              enum err (*found)(void *arg, const struct stored_blob *name),
                              void *arg);

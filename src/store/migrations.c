@@ -19,7 +19,7 @@ enum {
     LOCK_RETRIES = 20, /* attempts if other transactions lock the tables */
     LOCK_RETRY_MS = 500,
     STOPPING_SERVER_WAIT_MS =
-        3000, /* ms to wait for a server that has just stopped but is still listed */
+        3000, /* ms to wait for a stopped server that PostgreSQL still lists as connected */
     STOPPING_SERVER_POLL_MS = 50,
 };
 
@@ -28,8 +28,7 @@ struct pending_migration {
     const struct migration *migration; /* migration to apply */
     bool waits;                        /* result: the migration was not applied, because a running
                                         * server does not know it */
-    bool *applied;                     /* by index in the list of migrations: whether the database
-                                        * has it */
+    bool *applied;                     /* for each known migration: whether the database has it */
     size_t found;                      /* number of migrations that the database has */
     bool as_is;
 };
@@ -68,8 +67,8 @@ static enum migration_phase parse_migration_phase(const struct migration *m)
 
 /* --- applied migrations --------------------------------------------------------------- */
 
-/* Checks an applied migration that this program does not know. It is allowed if it is recorded as
- * an expand step. */
+/* Checks an applied migration of a newer program. It is allowed if the table expanded_steps lists
+ * it, which means that older servers can use the new schema. */
 static enum err check_newer_migration(struct tx *tx, int64_t number, struct str name)
 {
     struct rows r;
@@ -255,8 +254,8 @@ static void sleep_ms(long ms)
 }
 
 /* Applies a migration. It waits only briefly for table locks, so that other transactions do not
- * queue behind it, and is then retried. A server that has just stopped may still be listed, so a
- * migration that requires all older servers to have stopped waits up to STOPPING_SERVER_WAIT_MS. */
+ * queue behind it, and is then retried. A stopped server may still be listed as connected, so a
+ * MIGRATION_ALONE step waits for it, up to STOPPING_SERVER_WAIT_MS. */
 static enum err apply_migration_with_retries(struct store *s, struct pending_migration *step,
                                              run_work_item_fn *run)
 {

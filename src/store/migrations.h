@@ -15,7 +15,7 @@ struct migration {
 
 extern const struct migration migrations[];
 
-/* When a migration may run while servers of two versions share a database (rolling upgrade). */
+/* Whether a migration may run while servers of two versions share a database (rolling upgrade). */
 enum migration_phase {
     MIGRATION_ALONE,   /* default: no older server may be running */
     MIGRATION_EXPAND,  /* "-- expand: why": servers of the previous version work with the new

@@ -22,7 +22,7 @@ struct result_cache_entry {
     struct shared_text *text; /* set if the result is a text */
 };
 
-/* The key to find. With tx NULL the entry is not validated: the result depends on the key only. */
+/* The key to find. If tx is NULL, the entry is always valid: the result depends on the key only. */
 struct result_cache_lookup {
     const struct result_cache_key *key;
     struct tx *tx;
@@ -55,7 +55,7 @@ static struct cache_kind cached_results = {
     .matches = cached_result_matches_lookup,
     .free = cached_result_free,
 };
-/* The last result that is not cached. It is retained because its caller still uses the arena. */
+/* The last result that was not cached; retained, because its caller still uses its arena. */
 static struct cache_kind last_uncached_result = { .entries = 1, .free = cached_result_free };
 
 static uint64_t hash_result_cache_key(const struct result_cache_key *key)

@@ -14,7 +14,7 @@
 struct result_cache_entry;
 
 struct result_cache_key {
-    const char *what; /* a string literal that only one file uses */
+    const char *what; /* name of the result, a string literal that only one file uses */
     uint64_t ids[5];
 };
 
@@ -34,8 +34,8 @@ void result_cache_add_dependency(struct result_cache_entry *k, enum versioned_ro
 void result_cache_end(struct result_cache_entry *k, const void *made);
 
 /* Begins a cache entry whose rows are not known in advance: the entry is valid until a row changes
- * in a column that a query has read between begin and end. A result that is too large, or that must
- * not be cached (`passes`), stays valid until the thread's next uncached result. */
+ * in a column that a query has read between begin and end. A result that is too large, or that the
+ * caller does not want to cache (`passes`), is valid until this thread's next uncached result. */
 struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
                                                             const struct result_cache_key *key);
 void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *made, bool passes);

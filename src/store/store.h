@@ -35,10 +35,10 @@ enum store_mode {
     STORE_READ,
     /* Serializable: the result is as if all transactions ran one after the other. */
     STORE_WRITE,
-    /* Repeatable read on PostgreSQL: two transactions that change the same row conflict, but reads
-     * are not checked for conflicts. For work that inserts rows on which no decision of another
-     * append depends, such as messages. Rows that the work item read may have changed at its
-     * commit. */
+    /* Repeatable read on PostgreSQL: two transactions conflict if they change the same row, but not
+     * if one reads rows that the other changes. Use it only to insert rows that no other
+     * STORE_APPEND reads to make a decision, such as messages. Rows that the work item has read may
+     * change before its commit. */
     STORE_APPEND,
 };
 
@@ -100,10 +100,10 @@ struct work_item {
      * writes are rolled back, and only those. Strings that it reads live in tx_arena. */
     enum err (*run)(struct work_item *w, struct tx *tx);
     bool is_idempotent; /* STORE_READ: run is idempotent, so the store may abort and restart it */
-    bool may_share; /* STORE_APPEND: may share a transaction with others of other owners; none sees
-                     * the writes of the others */
-    /* Ids of the request, 0: absent. PostgreSQL learns which parameters of queries are equal to
-     * them, or depend on the first one, and prefetches the queries (postgres/prefetch.c). */
+    bool may_share; /* STORE_APPEND: may share a transaction with work items of other owners; they
+                     * do not see each other's writes */
+    /* Ids of the request; 0 means absent. PostgreSQL learns which parameters of queries are equal
+     * to them, or depend on the first one, and prefetches the queries (postgres/prefetch.c). */
     uint64_t ids[WORK_ITEM_MAX_IDS];
     unsigned id_count;
     /* May be NULL. Called after the commit of this work's writes and before done, on a thread of
@@ -121,9 +121,10 @@ struct work_item {
     struct loop_message post;
     struct work_item *next;
     bool is_long;   /* the read exceeded SHORT_READ_LIMIT_MS */
-    bool by_itself; /* PostgreSQL: not in a group; or a read that a loop gave to the workers */
+    bool by_itself; /* PostgreSQL: must not join a group; for a read: the number of its round trips
+                     * was predicted wrong */
     enum { PREFETCH_NOT_BEGUN, PREFETCH_LEARNS, PREFETCH_ENDED } prefetch_phase; /* PostgreSQL */
-    uint64_t prefetch_key; /* PostgreSQL: key of its learned queries; 0: not set yet */
+    uint64_t prefetch_key; /* PostgreSQL: key of its learned queries; 0 means not set yet */
     int64_t since;
     enum err result;
     struct str log;          /* row of the event log, see tx_set_log_event */
@@ -166,9 +167,8 @@ bool store_schema_is_too_new(const struct store *s);
 /* Applies the waiting migrations if no older server runs; ends the connections of older servers. */
 enum err store_connection_finish_migrations(struct store_connection *side);
 
-/* Returns the number of this process in server_connections.identity, one per process. */
+/* Returns the number of this process in the column identity of the view server_connections. */
 uint32_t store_process_identity(const struct store *s);
-/* Extracts the node number from a process identity. */
 unsigned process_identity_node_number(uint32_t identity);
 
 /* Releases the snapshot that the reads of a loop iteration shared; call it at the end of each
@@ -204,13 +204,14 @@ enum versioned_rows {
 struct snapshot_version {
     uint64_t connection, commits;
 };
-/* Returns how many commits this read sees, at least. False for writes, and on PostgreSQL. */
+/* Sets *ret to how many commits this read sees at least. False for writes, and on PostgreSQL. */
 bool tx_snapshot_version(struct tx *tx, struct snapshot_version *ret);
 uint16_t row_version_slot(enum versioned_rows rows, snowflake id);
 /* Returns whether no slot has changed since an earlier read of the same connection. */
 bool tx_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
                                 const uint16_t *slots, size_t count);
-/* tx_track_dependencies collects the slots of all columns that later queries read, until NULL. */
+/* tx_track_dependencies collects the version slots of all columns that later queries read, until it
+ * is called with NULL. */
 enum { TX_DEPENDENCIES_MAX = 256 };
 struct tx_dependencies {
     uint16_t slots[TX_DEPENDENCIES_MAX];
@@ -219,8 +220,8 @@ struct tx_dependencies {
 };
 void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
 
-/* Marks the slot of a row as changed. Needed only after an insert, because no cached result can
- * depend on the new id: the code that creates a command marks the slot of its application. */
+/* Marks the slot of an id as changed. Needed only for inserts: no cached result depends on a new
+ * id, so the code that inserts a command marks the slot of its application. */
 void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id);
 
 /* tx_set_log_event sets the event that this transaction publishes, as one row of the event log.
@@ -335,12 +336,12 @@ bool row_bool(const struct rows *r, int column);
 struct str row_text(const struct rows *r, int column);
 struct str row_bytes(const struct rows *r, int column);
 
-/* Runs a statement without result rows. *ret_changed (may be NULL): number of changed rows. */
+/* Runs a statement without rows. Sets *ret_changed, if not NULL, to the number of changed rows. */
 #define tx_exec(tx, sql, ...) tx_exec_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_exec_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                      int64_t *ret_changed);
 
-/* Whether each query needs a network round trip; if so, send queries together. */
+/* Returns whether each query needs a network round trip; if so, send queries together. */
 bool tx_needs_round_trips(const struct tx *tx);
 bool store_needs_round_trips(const struct store *s);
 
@@ -355,15 +356,15 @@ enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value 
 #define tx_one(tx, sql, ...) tx_query_one_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_query_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                           struct rows *ret, bool *ret_found);
-/* Like tx_one, but returns the error otherwise if there is no row. */
+/* Like tx_one, but returns the error `otherwise` if there is no row. */
 #define tx_one_or(tx, sql, ...) tx_one_or_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_one_or_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                        enum err otherwise, struct rows *ret);
-/* Whether the query has a row. */
+/* Sets *ret to whether the query has a row. */
 #define tx_exists(tx, sql, ...) tx_exists_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_exists_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                        bool *ret);
-/* Reads the first column of the first row; 0: there is no row. */
+/* Reads the first column of the first row; 0 if there is no row. */
 #define tx_read_int(tx, sql, ...) tx_read_int_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_read_int_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                          int64_t *ret);

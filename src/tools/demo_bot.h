@@ -9,7 +9,7 @@
 
 struct demo_bot;
 
-/* Starts the bot with a token without "Bot ". Copies the arguments except the configuration. */
+/* Starts the bot; `token` has no prefix "Bot ". Copies all arguments but the configuration. */
 struct demo_bot *demo_bot_start(const struct config *config, const char *url, const char *token);
 /* Call it after the server has stopped. Accepts NULL. */
 void demo_bot_stop(struct demo_bot *b);

@@ -129,7 +129,7 @@ static int import_gifs(const struct config *config, const char *path, const char
     int status = 1;
 
     buf_init(&text, MAX_LIST_BYTES);
-    /* Stay root, who alone may be able to read the input; the owner of new files is set later. */
+    /* Stay root, because only root may be able to read the input; chown new files later. */
     if (read_file_or_stdin(path, &text) && !guildhall_open_store(config, false, &store)) {
         struct gifs_import in = { .text = buf_str(&text),
                                   .folder = folder,

@@ -111,7 +111,7 @@ static void append_manual_options(struct buf *out, const struct option_row *rows
     }
 }
 
-/* Commands with the same options are adjacent in the table. */
+/* Describes options once for all commands that share them, which are adjacent in the table. */
 static void append_manual_command_options(struct buf *out)
 {
     for (const struct program_command *c = program_commands; c->name; c++) {

@@ -22,7 +22,7 @@ const struct option_row move_option_rows[] = {
 
 static bool is_postgres_url(const char *to)
 {
-    /* The test is that by which libpq recognises a connection string. */
+    /* libpq uses the same test to recognise a connection string. */
     return strncmp(to, "postgres://", 11) == 0 || strncmp(to, "postgresql://", 13) == 0 ||
            strchr(to, '=');
 }

@@ -153,13 +153,13 @@ static int run_platform_verb(const struct command_settings *s, const struct plat
 
 /* --- platform import ------------------------------------------------------------------ */
 
-/* Lines have the form "account,PLATFORM,ID,NAME,…", like the arguments, without quotes. */
+/* Lines of an import file have the form "account,PLATFORM,ID,NAME,…", without quotes. */
 
 enum { MAX_WORDS = 8, MAX_LINE_BYTES = 4096, LINES_PER_TRANSACTION = 1000 };
 
 struct import_batch {
     char lines[LINES_PER_TRANSACTION][256];
-    int count, first; /* first: line number of the first request */
+    int count, first; /* first is the line number of the first request */
     struct auth *auth;
     int bad; /* number of the invalid line, or 0 */
     const char *problem;

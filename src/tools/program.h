@@ -8,7 +8,7 @@ struct program_command {
     const char *name, *arguments, *help;
     int (*run)(const struct command_settings *s, char **arguments);
     const struct option_row *options; /* additional options, or NULL */
-    bool makes_data;      /* may create the data folder, so ignores the package's folder */
+    bool makes_data;      /* may create the data folder: the package's folder is not the default */
     const char *examples; /* lines of shell, for the help */
 };
 
@@ -21,10 +21,10 @@ const struct program_command *program_find_command(const char *name);
 /* Returns the most similar command name, for error messages; NULL if none is similar. */
 const char *find_similar_command_name(const char *name);
 
-/* Prints that there is no such command, and a similar one; returns the exit status. */
+/* Prints that there is no such command, and a similar name; returns the exit status. */
 int print_unknown_command(const char *name);
 
-/* Prints the help of one command; all: also the server's options. */
+/* Prints the help of one command; with `all` also the server's options. */
 int print_command_help(const struct program_command *c, bool all);
 
 int tool_help(const struct command_settings *s, char **arguments);

@@ -30,7 +30,7 @@ static void print_progress_line(struct progress_output *m, const char *what, int
             seconds);
 }
 
-/* Estimates the rest from the average speed so far. */
+/* Estimates the remaining time from the average speed so far. */
 static double seconds_left(double seconds, int64_t done, int64_t total)
 {
     return done > 0 && total > done ? seconds * (double)(total - done) / (double)done : 0;

@@ -40,7 +40,7 @@ struct progress_watch {
 };
 
 /* Prints the progress of a task from another thread, until progress_watch_end. Without a terminal
- * nothing is printed. total: bytes, for the estimate; 0: unknown. */
+ * nothing is printed. `total` is the expected number of bytes; 0 means unknown. */
 void progress_watch_begin(struct progress_watch *w, const char *name, enum progress_source source,
                           int64_t total);
 void progress_watch_end(struct progress_watch *w);

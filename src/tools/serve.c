@@ -175,7 +175,7 @@ static void import_queued_world_file(const struct config *config)
     store_close(store);
 }
 
-/* Prints nothing, because a restart for a snapshot or import uses the same port. */
+/* Prints nothing: after a restart for a snapshot or import the URL is still the same. */
 static void print_nothing_on_restart(void *arg, const char *url)
 {
     (void)arg, (void)url;

@@ -1,4 +1,4 @@
-/* server_access.c - errors of an unreachable server, and access to the store of a stopped
+/* server_access.c - error messages for unreachable servers, and access to the store of a stopped
  * server. */
 #include <errno.h>
 #include <stdio.h>

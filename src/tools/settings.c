@@ -29,7 +29,7 @@ static bool is_existing_folder(const char *path)
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
 }
 
-/* Uses the data folder of the package by default, if the package is installed. */
+/* Makes the package's data folder the default if it exists and there is no folder "data". */
 static void set_default_to_package_data_folder(struct option_row *rows)
 {
     if (is_existing_folder("data") || !is_existing_folder(PACKAGE_DATA_FOLDER))
@@ -39,7 +39,6 @@ static void set_default_to_package_data_folder(struct option_row *rows)
             rows->fallback = PACKAGE_DATA_FOLDER;
 }
 
-/* Joins the server's options and those of the command. */
 static const struct option_row *join_server_and_command_options(const struct program_command *c,
                                                                 struct arena *arena)
 {
@@ -59,7 +58,7 @@ static const struct option_row *join_server_and_command_options(const struct pro
 static const char *const unrelated_variable_names[] = { "BINARY", "BUILT",  "TEST_*", "SERVICE_*",
                                                         "PORT",   "PORT_*", NULL };
 
-/* Checks the names of GUILDHALL_… variables; a shell may export options of several commands. */
+/* Rejects unknown GUILDHALL_… variables; a shell may export options of several commands. */
 static bool check_environment_variable_names(const struct program_command *commands,
                                              struct arena *arena, const char **ret_problem)
 {

@@ -95,8 +95,8 @@ struct operator_request {
     int64_t seconds; /* timeout; 0 means none */
     bool as_json;    /* request the JSON of the console route as reply */
 };
-/* Sends an operator command. Returns 0 on success: ret has a line of column names and a line per
- * row, or JSON. Returns -1 if no server runs. Otherwise prints an error; returns 1 or the
+/* Sends an operator command. Returns 0 on success: *ret has a line of column names and a line per
+ * row, or JSON. Returns -1 if no server runs. Otherwise prints an error and returns 1 or the HTTP
  * status. */
 int send_operator_command(const struct command_settings *s, const struct operator_request *q,
                           struct arena *arena, struct str *ret);
@@ -104,7 +104,7 @@ int send_operator_command(const struct command_settings *s, const struct operato
 int send_operator_command_or_fail(const struct command_settings *s,
                                   const struct operator_request *q, struct arena *arena,
                                   struct str *ret);
-/* Removes a line from the reply and splits it. Returns the number of cells; others are empty. */
+/* parse_reply_row removes a line from the reply, splits it into cells and returns their number. */
 enum { MAX_REPLY_COLUMNS = 16, OPERATOR_REPLY_TIMEOUT_S = 60 };
 int parse_reply_row(struct str *reply, struct str cells[MAX_REPLY_COLUMNS]);
 /* Prints a reply: a line of column names, tab-separated, and a line of cells per row. */

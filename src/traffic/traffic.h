@@ -24,7 +24,7 @@ enum traffic_kind {
     TRAFFIC_REFUSED,   /* request refused by the HTTP server: malformed or too large */
 };
 
-/* Type of a request's credential, recognised by its form alone. */
+/* Type of a request's credential, derived from its prefix only, without a check. */
 enum traffic_credential {
     TRAFFIC_NO_CREDENTIAL,
     TRAFFIC_UNPREFIXED_TOKEN, /* token without a prefix, as user clients send it */
@@ -72,18 +72,18 @@ struct traffic_record {
 
 struct traffic_ring;
 
-/* Creates a ring buffer of `bytes` bytes, which records always, or only while a client watches
- * (traffic_start_watching). */
+/* Creates a ring buffer of `bytes` bytes. With `always` it always records, otherwise only while a
+ * client watches (traffic_start_watching). */
 struct traffic_ring *traffic_ring_new(size_t bytes, bool always);
 void traffic_ring_free(struct traffic_ring *t);
 
 /* Returns whether records are stored at the moment; false for NULL. Thread-safe. */
 bool traffic_is_recorded(const struct traffic_ring *t);
-/* Start and stop recording for one watching client; the clients are counted. */
+/* Start and stop watching by one client; records are stored while at least one client watches. */
 void traffic_start_watching(struct traffic_ring *t);
 void traffic_stop_watching(struct traffic_ring *t);
 
-/* Adds a record with its texts; sets number, lengths and stored. Thread-safe. */
+/* Adds a record with its texts; sets the members number, lengths and stored. Thread-safe. */
 void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
                         const struct str texts[TRAFFIC_TEXTS]);
 

@@ -64,7 +64,7 @@ static bool text_contains(struct str text, const char *word)
 
 /* Finds the file of a path. Pages need "Accept: text/html", except the start page of the chat, so
  * that a program that omits "/api" gets an error and no page. operator.html is index.html with a
- * flag for the scripts that there is no chat. */
+ * flag for the scripts, which means that there is no chat. */
 struct web_lookup_result web_find_file(const struct web_options *web, struct str path,
                                        struct str accept, struct str bundle)
 {

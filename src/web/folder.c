@@ -47,7 +47,7 @@ static bool read_file_content(const char *path, struct buf *out)
     return n == 0 && !buf_is_full(out);
 }
 
-/* Replaces the placeholder of the hash of all files, which is always "dev" in this mode. */
+/* Replaces the placeholder @BUNDLE@ by "dev"; embedded files have the bundle's hash there. */
 static struct str replace_bundle_hash(struct arena *arena, struct str text)
 {
     static const char mark[] = "@BUNDLE@";

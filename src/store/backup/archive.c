@@ -183,8 +183,8 @@ enum err archive_begin_file(struct archive *a, const char *name, int64_t size, i
     return OK;
 }
 
-/* Computes the checksum of the bytes that the caller wrote into the archive. Most of these bytes
- * are in the page cache; the pauses leave CPU time to the server. */
+/* Computes the checksum of the bytes that the caller wrote into the archive. They are mostly in the
+ * page cache; pauses after each buffer leave CPU time to the server. */
 static enum err add_reserved_bytes_to_checksum(struct archive *a, crypto_generichash_state *sum)
 {
     for (int64_t done = 0; done < a->room;) {

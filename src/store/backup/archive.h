@@ -30,7 +30,8 @@ struct archive {
     char sum[ARCHIVE_CHECKSUM_SIZE]; /* BLAKE2b-256 of the last file, in hex */
     int64_t unwritten;               /* bytes written since the last flush to the disk */
     int64_t room, room_at;           /* size and offset of a file that the caller writes itself */
-    int64_t next_at; /* when reading: offset after the last "file" line; -1 for a stream */
+    int64_t next_at; /* when reading: offset in the archive after the last "file" line; -1 for a
+                      * stream */
     char *piece;     /* copy buffer of ARCHIVE_BUFFER_SIZE bytes */
 };
 
@@ -41,13 +42,14 @@ struct archive_entry {
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* Creates the archive with mode 0600; it must not exist. "-" is standard output. Logs failures. */
+/* Creates the archive, mode 0600; the file must not exist. "-" is standard output. Logs
+ * failures. */
 enum err archive_create(struct archive *a, const char *path);
 /* Adds a file to the archive: `size` bytes of the descriptor, from its current offset. */
 enum err archive_add_file(struct archive *a, const char *name, int fd, int64_t size);
-/* For a file that the caller writes itself: archive_begin_file reserves `size` bytes of the archive
- * at *ret_at of the descriptor, archive_end_file computes their checksum. Call no other function of
- * the archive in between. */
+/* For a file that the caller writes itself: archive_begin_file reserves `size` bytes and returns
+ * the descriptor and offset to write them to; archive_end_file computes their checksum. Call no
+ * other archive function in between. */
 enum err archive_begin_file(struct archive *a, const char *name, int64_t size, int *ret_fd,
                             int64_t *ret_at);
 enum err archive_end_file(struct archive *a);
@@ -72,7 +74,7 @@ enum err archive_extract_file(struct archive *a, const struct archive_entry *ent
  * content of another file. Returns false at the end of the archive. */
 bool archive_find_next_entry(struct archive *a, struct archive_entry *ret);
 
-/* Accepts an archive that was never opened. */
+/* Closes the archive; does nothing if it was never opened. */
 void archive_close(struct archive *a);
 
 #endif

@@ -16,7 +16,7 @@
 #include "store/blobs/file_rows.h"
 #include "store/internal.h"
 
-/* File timestamps are coarse: a file that is older by at most this many seconds counts as new. */
+/* A blob written up to this many seconds before the backup is new: file timestamps are coarse. */
 enum { CLOCK_SLACK_S = 2 };
 
 struct backup_in_progress {
@@ -166,7 +166,7 @@ static enum err add_blob_without_row(void *arg, const char *blob, int fd, time_t
                                                      : add_blob_to_backup(b, blob, fd, written);
 }
 
-/* Blobs are written in the order of their ids, so new blobs follow those of the previous backup. */
+/* Writes blobs in the order of their ids, so that new blobs follow those of earlier backups. */
 static enum err add_blobs_to_backup(struct backup_in_progress *b)
 {
     enum err e = b->store->blob_connections ? OK : file_rows_for_each(b->store, add_blob_of_row, b);

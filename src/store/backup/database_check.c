@@ -15,7 +15,7 @@ struct backup_database {
     struct map seen; /* hashes of the names of compared blobs */
 };
 
-/* SQL to find a file; databases of older versions have no column `digest`. */
+/* SQL that reads size and digest of a blob; databases of older versions have no column `digest`. */
 static const char *const find_file_sql[] = {
     "select size, digest from files where name = ?1 and gone = 0",
     "select size, '' from files where name = ?1 and gone = 0",

@@ -48,8 +48,8 @@ struct backup_reading {
     int64_t lost;
 };
 
-/* Returns the file that contains the database: the archive itself, or for a stream an unlinked
- * temporary file to which the database is copied. */
+/* Returns a descriptor of the file that contains the database: the archive itself, or for a stream
+ * an unlinked temporary file to which the database is copied. */
 static int open_database_copy(struct archive *a, int64_t *ret_at)
 {
     *ret_at = ftello(a->f);

@@ -37,7 +37,7 @@ static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER;
 static char requested_name[MAX_NAME_LENGTH + 1]; /* name of the requested snapshot; written before
                                                   * the signal is sent, read after it */
 static bool restore_is_requested;             /* written before the signal is sent, read after it */
-static int restores_requested, restores_done; /* both are written while no server runs */
+static int restores_requested, restores_done; /* numbers; written while no server runs */
 
 static bool snapshot_name_is_valid(struct str name)
 {
@@ -310,7 +310,7 @@ bool snapshot_restore_requested(const char *folder)
         !join_path(folder, PARTIAL_RESTORE_FOLDER, half) || !join_path(half, "blobs", blobs) ||
         !join_path(folder, COMPLETE_RESTORE_FOLDER, whole) || !remove_folder_recursively(half))
         return false;
-    /* Exchange the blob folder even if the snapshot contains no blobs. */
+    /* Create the blob folder even if there are no blobs, so that it replaces the current one. */
     if (backup_restore(path, half, false, &report) ||
         (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
         rename(half, whole) != 0 || !folder_sync(folder)) {

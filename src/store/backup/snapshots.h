@@ -27,7 +27,7 @@ void snapshot_delete(const char *folder, struct str name, struct buf *out);
 void snapshot_request_restore(struct store *store, const char *folder, struct str name,
                               struct buf *out);
 
-/* snapshot_list calls a function for each snapshot, ordered by name. */
+/* A snapshot that snapshot_list passes to its callback, in the order of names. */
 struct snapshot {
     struct str name;
     int64_t bytes, made_at_us;

@@ -24,9 +24,9 @@ void lower_process_priority(void)
 {
     const struct sched_param none = { 0 };
 
-    /* Failures are ignored: the server only waits longer. The idle priority classes are not used:
-     * on a busy machine the backup would hold its snapshot for hours, and the server's WAL would
-     * grow. */
+    /* Errors are ignored: without the lower priority only the server waits longer. The idle
+     * priority classes are not used, because on a busy machine the backup would take hours, and the
+     * WAL of the server grows until the backup ends. */
     sched_setscheduler(0, SCHED_BATCH, &none);
     (void)!nice(5);
     syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7));

@@ -24,7 +24,7 @@
 #include "store/internal.h"
 #include "store/backup/write_pacing.h"
 
-/* In blobs/.new the whole blob name is one file name, with '+' for each slash. */
+/* A blob name is also a file name: the marker in blobs/.new, with '+' for each slash. */
 enum { MAX_BLOB_NAME = 255 };
 static const char MARKER_SLASH = '+';
 
@@ -97,7 +97,6 @@ bool is_blob_marker_name(const char *marker)
     return !strchr(marker, '/') && is_blob_name(name);
 }
 
-/* Returns the path of the marker file of a blob. */
 static enum err marker_path(struct store *s, const char *name, char path[PATH_MAX])
 {
     int n = snprintf(path, PATH_MAX, "%s/blobs/.new/", s->folder);
@@ -189,7 +188,7 @@ static enum err rename_blob_and_sync_folder(const char *from, const char *to)
     return folder_sync(folder) ? OK : log_errno("sync", folder);
 }
 
-/* Creates the marker without a sync: the file system writes it before the later, synced rename. */
+/* Creates the marker without a sync: the file system writes it before the blob's synced rename. */
 static enum err create_marker(struct store *s, const char *name)
 {
     char path[PATH_MAX];
@@ -204,7 +203,7 @@ static enum err create_marker(struct store *s, const char *name)
     return OK;
 }
 
-/* Nodes may share the folder; process id and counter make the temporary name unique. */
+/* Formats a temporary name; process id and counter make it unique if nodes share the folder. */
 static bool temporary_blob_name(struct store *s, char part[PATH_MAX])
 {
     uint64_t count = atomic_fetch_add(&s->blobs, 1);
@@ -361,7 +360,8 @@ enum err blob_delete(struct store *s, const char *name)
 
 /* --- blobs without a committed row ---------------------------------------------------- */
 
-/* Compares with a fine clock, because time() may lag behind file timestamps by up to a second. */
+/* Compares with a precise clock, because time() may lag behind file timestamps by up to a
+ * second. */
 static bool file_is_older_than(int folder, const char *name, int64_t seconds)
 {
     struct timespec now;

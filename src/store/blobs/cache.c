@@ -24,9 +24,9 @@
 #include "store/internal.h"
 
 enum {
-    RECHECK_S = 3600,        /* seconds of use without a check against the database */
+    RECHECK_S = 3600,        /* seconds after which a copy is checked against the database again */
     ATIME_RESOLUTION_S = 60, /* resolution of the access time, in seconds */
-    STALE_PARTIAL_S = 3600,  /* age in seconds at which a partial copy is left over from a crash */
+    STALE_PARTIAL_S = 3600,  /* a partial copy older than this (in s) was left by a crash */
     AGE_CLASSES = 512,
 };
 
@@ -115,7 +115,7 @@ enum err blob_cache_open_folder(const struct store *s)
     enum err e = folder_create(path);
     if (e)
         return e;
-    /* If root runs a tool, the folder must be given to the owner of the data folder. */
+    /* If root runs a tool, the new folder must get the owner of the data folder. */
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 || !folder_chown_file(s->folder, fd))
         e = log_errno("change the owner of", path);
@@ -143,7 +143,7 @@ static unsigned age_class_of_copy(int64_t seconds)
 struct eviction_sweep {
     const struct store *store;
     int64_t now, total, bytes[AGE_CLASSES];
-    unsigned oldest; /* index of the newest class to evict; older classes are evicted completely */
+    unsigned oldest; /* newest age class to evict from; older classes are evicted completely */
     int64_t spare;   /* bytes to evict from the class `oldest` */
 };
 
@@ -256,9 +256,9 @@ static void *eviction_thread(void *arg)
     return NULL;
 }
 
-/* Starts the sweeper thread if the limit is exceeded. Only one thread at a time gets past
- * add_size_and_try_begin_eviction, and then the previous sweeper has ended. The new sweeper needs
- * the lock to end its sweep, so no other begins before has_sweeper is set. */
+/* Starts the sweeper thread if the cache is too large. add_size_and_try_begin_eviction returns true
+ * only after the previous sweep, and to one thread. The new sweeper needs the lock to end its
+ * sweep, so no other thread continues here before has_sweeper is set. */
 static void add_copy_size_and_evict(struct store *s, int64_t size)
 {
     struct blob_cache *c = s->cache;
@@ -354,7 +354,7 @@ static enum err create_cached_copy(struct store *s, const char *name, const char
     if (!e && (fdatasync(fd) != 0 || lseek(fd, 0, SEEK_SET) != 0))
         e = log_errno("write", part);
     if (e || !rename_to_cached_copy(part, path))
-        unlink(part); /* the unlinked copy serves only this call */
+        unlink(part); /* the open descriptor of the deleted file serves only this call */
     if (e) {
         close(fd);
         return e;

@@ -20,7 +20,7 @@ struct file_row_page {
     struct file_row rows[PAGE_ROWS];
 };
 
-/* A read-only tool applies no migrations, so `files` may have no digests yet. */
+/* A read-only tool applies no migrations, so the table may not have the column `digest` yet. */
 static const char HAS_DIGESTS[] = "select 1 from migrations where number = $1";
 /* Old rows have size 0 if the size is unknown. */
 static const char FIND_FILES[] =

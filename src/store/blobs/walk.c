@@ -17,7 +17,7 @@ static bool backup_lock_path(struct store *s, char path[PATH_MAX])
     return snprintf(path, PATH_MAX, "%s/backup.lock", s->folder) < PATH_MAX;
 }
 
-/* The server creates the lock file before the first backup, so that root does not own it. */
+/* Creates the lock file when the server starts. If a backup created it, root would own it. */
 void blobs_create_lock_file(struct store *s)
 {
     char path[PATH_MAX];
@@ -64,7 +64,7 @@ bool blobs_deletion_is_locked(struct store *s)
         return postgres_blob_deletion_is_locked(s);
     int fd = backup_lock_path(s, path) ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
-    if (fd < 0 && errno == EACCES) /* root created the file, for example with flock(1) */
+    if (fd < 0 && errno == EACCES) /* root owns the file, for example because flock(1) created it */
         fd = open(path, O_RDONLY | O_CLOEXEC);
     /* If the lock file cannot be opened, assume that it is locked. */
     bool is_locked = fd >= 0 ? flock(fd, LOCK_EX | LOCK_NB) != 0 : errno != ENOENT;

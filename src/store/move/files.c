@@ -31,7 +31,7 @@ static enum err log_errno(const char *verb, const char *path)
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
-/* Copies the rest of a file to another file (nowhere if `to` is -1) and computes its digest. */
+/* Copies a file from its current offset (only reads it if `to` is -1) and computes its digest. */
 static bool copy_file_and_compute_digest(struct file_copy *f, int from, int to,
                                          unsigned char digest[DIGEST_SIZE])
 {
@@ -118,7 +118,7 @@ static enum err copy_or_compare_file(struct file_copy *f, const char *name, int 
         f->report->bytes += from.st_size;
         return compare_file_with_copy(f, fd, open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), path);
     }
-    /* An earlier run copied a file of the same size; it is compared later. */
+    /* An earlier run copied a file of this size; its content is compared later. */
     if (lstat(path, &to) == 0 && to.st_size == from.st_size)
         return OK;
     return copy_one_file(f, fd, path);
@@ -140,7 +140,8 @@ static enum err copy_blob_to_database(struct file_copy *f, const char *blob, int
     return e ? e : postgres_blob_set_committed(f->to, blob, true);
 }
 
-/* Compares with the blob in the database, because the target folder may be the source folder. */
+/* Compares a source file with the blob in the database, not with a file of the target folder, which
+ * may be the source folder. */
 static enum err compare_blob_in_database(struct file_copy *f, const char *blob, int fd)
 {
     char part[PATH_MAX];
@@ -175,7 +176,7 @@ static enum err copy_or_compare_database_blob(struct file_copy *f, const char *b
     enum err e = postgres_blob_read(f->to, blob, -1, &size);
     if (e == ERR_NOT_FOUND)
         return copy_blob_to_database(f, blob, fd, (size_t)from.st_size);
-    /* An earlier run copied a blob of the same size; it is compared later. */
+    /* An earlier run copied a blob of this size; its content is compared later. */
     return e || size == from.st_size ? e : copy_blob_to_database(f, blob, fd, (size_t)from.st_size);
 }
 

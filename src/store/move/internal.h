@@ -39,13 +39,12 @@ enum err move_plan_build(struct move_endpoint *from, struct move_endpoint *to,
                          struct move_plan *ret);
 void move_plan_clear(struct move_plan *p);
 
-/* Finds the table of this name in the plan; adds it if it is missing. */
 struct moved_table *move_plan_find_or_add_table(struct move_plan *p, struct str name);
 void move_table_add_column(struct move_plan *p, struct moved_table *t, struct moved_column column);
 void move_table_add_reference(struct move_plan *p, struct moved_table *t, struct str parent);
 /* Appends the quoted names of all columns, or with `keys` those of the primary key in key order. */
 void append_column_names(const struct moved_table *t, bool keys, struct buf *out);
-/* Appends the SELECT of a table in key order; with `behind` only of rows after a key parameter. */
+/* Appends a SELECT of the table in key order; with `behind` only of rows after a given key. */
 void append_table_select(const struct moved_table *t, bool behind, struct buf *out);
 
 /* --- values, values.c ----------------------------------------------------------------- */
@@ -101,7 +100,7 @@ struct move_engine {
     const char *hex_before; /* prefix of a bytes literal in SQL */
     bool truncates;         /* whether one TRUNCATE can empty all tables; otherwise each table needs
                              * a DELETE */
-    /* SQL that disables and enables triggers of the table %s; NULL if the connection does it. */
+    /* SQL that disables and enables triggers of the table %s; NULL if the connection has none. */
     const char *disable_triggers_sql, *enable_triggers_sql;
     const char *final_sql; /* SQL that runs after all rows were compared */
 };

@@ -109,7 +109,7 @@ static enum err read_saved_progress(struct tx *tx, void *arg)
         struct str sum = row_bytes(&r, 2);
 
         if (!st || sum.n != sizeof st->sum)
-            continue; /* the table was removed from the plan since */
+            continue; /* the table is no longer part of the plan */
         st->rows = row_int(&r, 1);
         memcpy(st->sum, sum.p, sum.n);
         buf_reset(&st->last_key);
@@ -140,7 +140,7 @@ static void append_sql_for_tables(struct move_in_progress *m, const char *sql)
     }
 }
 
-/* Tables outside the plan whose content depends on rows that are deleted. */
+/* Tables that are not moved, but emptied: their rows depend on rows of the moved tables. */
 static const char *const dependent_tables[] = { "message_index", "gif_index", "parked_sessions",
                                                 "parking", "session_homes" };
 

@@ -158,8 +158,8 @@ static enum err endpoint_list_tables(struct tx *tx, struct move_plan *ret)
 
 enum { NUMBER_TEXT_SIZE = 32 };
 
-/* Formats a key value as a parameter: numbers and text as text, of which PostgreSQL infers the
- * type; bytes as binary. */
+/* Formats a key value as a query parameter: numbers and text as text, so that PostgreSQL infers the
+ * type; bytes in binary. */
 static const char *format_key_value(const struct value *v, char number[NUMBER_TEXT_SIZE],
                                     struct arena *a)
 {

@@ -220,7 +220,7 @@ static enum err endpoint_begin_table_read(struct move_endpoint *s, const struct 
 }
 
 /* Reads a column. Returns false if the value does not have the type of its column: SQLite stores
- * values of any type, PostgreSQL rejects them. */
+ * values of any type in a column, but PostgreSQL rejects them. */
 static bool read_column_of_kind(sqlite3_stmt *stmt, int at, enum value_kind kind, struct value *ret)
 {
     static const int types[] = { [VALUE_INT] = SQLITE_INTEGER,

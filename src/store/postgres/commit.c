@@ -25,7 +25,8 @@ void postgres_conn_begin_one_round_trip(struct postgres_conn *c, const char *how
     c->commits_with_first_round_trip = true;
 }
 
-/* Returns whether the transaction was begun. If no statement was sent, there is nothing to end. */
+/* Returns whether BEGIN was sent. It is sent with the first statement; before that there is nothing
+ * to commit or roll back. */
 static bool transaction_was_begun(struct postgres_conn *c)
 {
     bool begun = !c->begin && !c->is_over;
@@ -108,8 +109,8 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c)
 
 /* --- commits with a log row ----------------------------------------------------------- */
 
-/* CASE makes sure that the transaction has an id before it gets an event log position. So the id of
- * a transaction that holds a missing position is never above the newest id (cluster/log_gaps.c). */
+/* CASE assigns the transaction id before the event log position. So if a position is missing in the
+ * log, its transaction has an id below any new id (cluster/log_gaps.c). */
 static const char INSERT_LOG_ROW[] =
     "insert into log (position, body) values (case when pg_current_xact_id() is not null "
     "then nextval('log_position') end, $1) returning position";
@@ -181,7 +182,7 @@ enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str b
     return e || committed ? e : ERR_INTERNAL;
 }
 
-/* A rollback does not give the position back; currval returns the session's last position. */
+/* A rollback does not undo nextval, so currval is the position of the aborted transaction. */
 int64_t postgres_conn_unreported_log_position(struct postgres_conn *c)
 {
     char text[32];

@@ -63,9 +63,9 @@ static bool identity_is_listed(const char *peers, const char *name)
     return strstr(peers, entry_text) != NULL;
 }
 
-/* Returns whether the mark belongs to a killed process with this node number. Marks of other nodes
- * stay: a node that lost its connections for a moment is not listed, but needs its mark when it
- * reconnects. */
+/* Returns whether the mark file is of a killed process that had the node number of this process.
+ * Marks of other nodes stay: a node that lost its connections for a moment is not listed, but needs
+ * its mark when it reconnects. */
 static bool mark_is_of_dead_process(const struct postgres *p, const char *peers, const char *name)
 {
     uint32_t identity = (uint32_t)strtoul(name, NULL, 10);

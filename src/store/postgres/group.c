@@ -135,7 +135,7 @@ static void roll_back_writers(struct commit_group *g, struct work_item *const *w
 
     if (!w->conn.lost) {
         postgres_conn_run_command(&w->conn, "rollback");
-        /* At most one position is unreported, because statements after a failed one do not run. */
+        /* At most one position is unreported: statements after a failed one do not run. */
         unreported = postgres_conn_unreported_log_position(&w->conn);
     }
     if (!w->conn.lost && unreported)

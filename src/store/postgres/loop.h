@@ -10,7 +10,7 @@ enum { READS_PER_ROUND_TRIP = 16 }; /* reads whose queries are sent in one round
 
 enum reader_state { READER_NOT_STARTED, READER_CLOSED, READER_OPENING, READER_OPEN, READER_ENDED };
 
-/* The result of a queued statement that is expected next. */
+/* Result of a queued statement that is expected next, in this order. */
 enum result_step { RESULT_OF_PREPARE, END_OF_PREPARE, RESULT_OF_QUERY, END_OF_QUERY };
 
 /* Reads whose queries have not been sent yet. */
@@ -28,7 +28,7 @@ struct loop_reader {
     unsigned references; /* number of open libuv handles, plus a pending connect */
     enum reader_state state;
     struct postgres_conn conn;
-    unsigned silences; /* value of pool->silences when the connection was opened */
+    unsigned silences; /* number of timed-out connections when this one was opened */
     int64_t again_at, wait_ms;
     uv_work_t opening;
     bool opened;
@@ -49,7 +49,7 @@ struct loop_reader {
     unsigned next; /* index of the queued statement whose result is expected next */
     enum result_step step;
     int64_t asked_at, received_at; /* when queries were sent, and when data was last received */
-    int64_t spent_at;              /* CPU time of the thread when the current runs began */
+    int64_t spent_at;              /* CPU time of the thread when the reads began to run */
 };
 
 /* --- the connection, loop_conn.c ------------------------------------------------------- */
@@ -71,7 +71,6 @@ void loop_reader_disconnect(struct loop_reader *r);
 bool loop_reader_process_results(struct loop_reader *r);
 /* Runs the reads again if the results of all their queries have arrived. */
 void loop_reader_rerun_reads_if_complete(struct loop_reader *r);
-/* Moves all reads of the loop to the workers. */
 void loop_reader_move_reads_to_workers(struct loop_reader *r);
 
 #endif

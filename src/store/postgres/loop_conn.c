@@ -107,7 +107,7 @@ static void on_connection_opened(uv_work_t *w, int status)
     release_reference(r);
 }
 
-/* Starts to connect, if a worker is connected; otherwise the database is unreachable. */
+/* Starts to connect. If no worker is connected, the database is unreachable, so does nothing. */
 static void start_opening(struct loop_reader *r)
 {
     if (!atomic_load(&r->pool->connected) || clock_monotonic_ns() < r->again_at)

@@ -20,11 +20,11 @@ enum {
     SLOW_MS = 100,             /* ms without an answer after which new reads go to the workers */
     CHECK_INTERVAL_MS = 200,   /* ms between two checks for a missing answer */
     STUCK_MS = 1000,           /* ms without data after which the connection is closed */
-    KEEP_OFF_LOOPS_MS = 400,   /* answer time in ms after which reads run on the workers */
-    HEAVY_NS = 5000000,        /* CPU time limit for all reads of one run, in ns */
-    ROWS_NS = 4000000,         /* CPU time limit for rows of measured reads, in ns */
-    LONG_NS = 1000000,         /* shortest run that counts as slow, in ns */
-    DEALLOCATE_RESULTS = 2,    /* DEALLOCATE has two results: its own and the end marker */
+    KEEP_OFF_LOOPS_MS = 400, /* answer time in ms after which reads of that name move to workers */
+    HEAVY_NS = 5000000,      /* CPU time limit for all reads of one run, in ns */
+    ROWS_NS = 4000000, /* CPU time limit in ns of one run, checked between rows of measured reads */
+    LONG_NS = 1000000, /* shortest run that counts as slow, in ns */
+    DEALLOCATE_RESULTS = 2, /* DEALLOCATE has two results: its own and the end marker */
 };
 
 /* --- handing over to the workers ------------------------------------------------------ */
@@ -108,7 +108,7 @@ static bool round_trip_is_last_for_all(const struct loop_reader *r)
 
 static void on_check_timer(uv_timer_t *read_step);
 
-/* Sets the next expected result: that of the first statement without one, from index i on. */
+/* Sets which result is expected next: that of the first statement from index i on without one. */
 static void expect_result_from(struct loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
@@ -179,7 +179,7 @@ static void record_slow_cpu_read(struct loop_reader *r, const struct work_item *
         read_disallow_on_loop(r->pool, w);
 }
 
-/* Limits wall-clock and CPU time, because a preempted loop takes long without using CPU time. */
+/* A read must exceed both limits, because a preempted loop takes long without using CPU time. */
 static void set_time_limit(struct loop_reader *r, const struct work_item *w, int64_t now)
 {
     r->conn.rows_until = w->measured ? now + LONG_NS : 0;
@@ -272,7 +272,8 @@ static void on_before_poll(uv_idle_t *soon)
     uv_idle_stop(soon);
 }
 
-/* Returns whether the query failed, and not the connection (57P: the database closes it). */
+/* Returns whether the query failed, not the connection (57P: the database closes the
+ * connection). */
 static bool is_query_error(const PGresult *result)
 {
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
@@ -288,7 +289,7 @@ static bool accept_result(struct loop_reader *r, PGresult *result)
 
     if (is_end ? result != NULL : !postgres_result_is_ok(result)) {
         if (is_query_error(result))
-            /* The same query would also close the next connection. */
+            /* An error closes the connection, and the same query would close the next one. */
             read_disallow_on_loop(r->pool, e->work);
         pq.clear(result);
         return false;

@@ -63,8 +63,8 @@ static enum err run_on_first_worker(struct store *s, struct work_item *w)
     return postgres_worker_run_work_item(&postgres_of_store(s)->workers[0], w);
 }
 
-/* Applies migrations and registers the server, while holding a lock until other nodes can see this
- * one. Migrations run without a timeout. */
+/* Applies migrations and registers the server. Holds the start lock until other nodes can see this
+ * server. Migrations run without a timeout. */
 static enum err migrate_and_register(struct postgres *p, const struct store_options *o)
 {
     struct postgres_conn *c = &p->workers[0].conn;

@@ -37,10 +37,10 @@ struct postgres_conn {
     bool timed_out;         /* the connection timed out, so other connections may be dead, too */
     int answer_timeout_ms;  /* timeout for a result; 0 means none */
     struct read_time_limit time_limit;
-    _Atomic uint64_t *round_trips;      /* counter for metrics, or NULL */
-    const char *begin;                  /* BEGIN statement that was not sent yet, or NULL */
-    int64_t position;                   /* last event log position of this connection, or 0 */
-    bool ending;                        /* COMMIT of a read was sent, its result not read yet */
+    _Atomic uint64_t *round_trips; /* counter for metrics, or NULL */
+    const char *begin;             /* BEGIN statement that was not sent yet, or NULL */
+    int64_t position;              /* last event log position of this connection, or 0 */
+    bool ending;                   /* COMMIT of a read was sent, but its result was not read yet */
     bool commits_with_first_round_trip; /* the read sends COMMIT with its first round trip */
     bool is_over;                       /* the COMMIT of the first round trip has succeeded */
     bool wants_more;                    /* the read needs another query after its COMMIT, so it
@@ -56,12 +56,10 @@ struct postgres_conn {
     bool has_too_many_statements;  /* too many prepared statements: deallocate them */
     bool collects;                 /* a group collects the first queries of its work items: queries
                                     * are queued */
-    struct prefetcher *prefetcher; /* NULL: queries are not prefetched */
+    struct prefetcher *prefetcher; /* NULL if queries are not prefetched */
     struct arena *arena;           /* memory for queued statements */
-    int64_t rows_until;            /* on a loop: end of the time limit of a measured read; 0:
-                                    * none */
-    int64_t rows_spent;            /* on a loop: CPU time of the thread at which the limit
-                                    * applies */
+    int64_t rows_until; /* on a loop: end of the time limit of a measured read; 0 means none */
+    int64_t rows_spent; /* on a loop: thread CPU time after which the limit applies */
     unsigned queued_count;
     struct queued_statement {
         const char *sql;
@@ -69,10 +67,10 @@ struct postgres_conn {
         const struct postgres_parameters *values;
         size_t count;
         const struct work_item *work; /* work item that needs the statement */
-        bool writes;                  /* deferred write; false: prefetched query */
+        bool writes;                  /* a deferred write, not a prefetched query */
         bool prepares; /* on a loop: the statement is prepared together with this use */
         bool used;     /* the work item used the rows */
-        struct learned_query *learned; /* NULL: not a learned query (prefetch.c) */
+        struct learned_query *learned; /* NULL if not learned (prefetch.c) */
         PGresult *result;              /* rows of a prefetched query, once they have arrived */
     } queued[POSTGRES_QUEUE_MAX];
 };
@@ -139,7 +137,6 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c);
 
 void postgres_free_prepared_statements(struct postgres_conn *c);
 void postgres_discard_queued_statements(struct postgres_conn *c);
-/* Discards the queued statements of one work item. */
 void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work);
 /* See tx_exec_deferred. */
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
@@ -220,12 +217,12 @@ struct postgres_worker {
     struct postgres *pool;
     bool runs_long_reads;    /* the worker runs reads that may take long */
     bool runs_longest_reads; /* the worker also runs reads that exceeded SHORT_READ_LIMIT_MS */
-    bool is_separate;        /* the connection is separate and ignores the lock `writing` */
+    bool is_separate;        /* the worker of a store_connection; ignores the lock `writing` */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
     int64_t wait_ms;      /* delay before the next connection attempt, in ms */
-    unsigned silences;    /* value of pool->silences when the connection was opened */
+    unsigned silences;    /* pool->silences when the connection was opened */
     unsigned connections; /* number of connects so far */
     unsigned random;      /* state of the random number generator */
 };
@@ -297,11 +294,11 @@ void read_disallow_on_loop(struct postgres *p, const struct work_item *work);
 
 void prefetcher_init(struct prefetcher *h);
 void prefetcher_clear(struct prefetcher *h);
-/* Call it for a query that is not queued. If it is the first one of an attempt, queues the queries
- * that usually follow it; otherwise learns it. */
+/* Call it for a query that is not queued. The first query of an attempt queues the learned queries
+ * that usually follow it; a later query is learned. */
 enum err prefetch_or_learn(struct postgres_conn *c, struct work_item *w, const char *sql,
                            const struct postgres_parameters *p, size_t count);
-/* Call it when the rows of a learned query are discarded. */
+/* Records whether prefetched rows were used; call it when they are discarded. */
 void prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used);
 /* Queues a learned query, unless it is queued already. */
 enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work_item *work,

@@ -1,12 +1,12 @@
 /* prefetch.c - learns which queries a work item sends after its first one, and sends them together
  * with the first one the next time, in one round trip.
  *
- * Queries are learned per name of the work item, its first query, and which ids its request has.
- * A parameter of a learned query is a constant or one of the ids that the work item has so far
+ * Queries are learned per name of the work item, its first query, and which ids its request has. A
+ * parameter of a learned query is a constant or one of the ids that the work item has so far
  * (struct work_item.ids): ids of the request, then those of its first query, then related ids. A
- * related id depends on the first of them, such as the guild of a channel; a table has the last one
- * that was seen. If the prediction is missing or wrong, the queries that need the id are sent as
- * soon as a query shows it.
+ * related id depends on the first of them, such as the guild of a channel; a table stores the last
+ * related id that was seen. If the prediction is missing or wrong, the queries that need the id are
+ * sent as soon as a query shows it.
  *
  * A query whose rows were often unused is not sent any more. A wrong prefetch is harmless: a work
  * item gets the rows of exactly the query that it sends, and a write discards all rows that were
@@ -21,7 +21,7 @@ enum {
     MAX_LEARNED_QUERIES = 16, /* per key */
     MAX_PARAMETERS = 6,       /* per query */
     MAX_TEXT = 8,             /* characters of a constant */
-    MAX_NUMBER = 19,          /* the same for INT64_MAX, which means that there is no limit */
+    MAX_NUMBER = 19,          /* characters of INT64_MAX, a constant that means no limit */
     BEST_SCORE = 8,
     FIRST_SCORE = -2,
     WORST_SCORE = -4,
@@ -49,7 +49,8 @@ struct learned_queries {
     struct learned_query queries[MAX_LEARNED_QUERIES];
 };
 
-/* An entry with the key of one id and the value of another only causes a needless query. */
+/* Key and id are written without a lock. If they come from two different writes, the only harm is a
+ * needless query. */
 struct related_id {
     _Atomic uint64_t key, id;
 };
@@ -73,7 +74,7 @@ void prefetcher_clear(struct prefetcher *h)
     pthread_mutex_destroy(&h->lock);
 }
 
-/* Returns the id that the text is, otherwise 0. Small numbers are constants. */
+/* Parses an id. Returns 0 for other text and for small numbers, which are constants. */
 static uint64_t id_from_text(const char *text)
 {
     enum { SHORTEST = 10 };
@@ -83,7 +84,7 @@ static uint64_t id_from_text(const char *text)
     return s.n >= SHORTEST && snowflake_parse(s, &id) && id < INT64_MAX ? id : 0;
 }
 
-/* Sets the key of the learned queries, and adds the ids of the first query. */
+/* Sets the work item's key for learned queries, and adds the ids of its first query. */
 static void set_key(struct work_item *w, const char *sql, const struct postgres_parameters *p,
                     size_t count)
 {
@@ -170,7 +171,7 @@ static bool query_needs_id(const struct learned_query *q, uint64_t positions)
     return false;
 }
 
-/* Queues the learned queries; if positions is not 0, only those that need one of these ids. */
+/* Queues the learned queries; if `positions` is not 0, only those that use ids of this bit set. */
 static enum err queue_learned_queries(struct postgres_conn *c, struct work_item *w,
                                       uint64_t positions)
 {
@@ -220,7 +221,7 @@ static bool find_id(const struct work_item *w, unsigned count, uint64_t id,
     return false;
 }
 
-/* Returns the position of the related id that is parameter i of this query. */
+/* Returns the index in work_item.ids of the related id that is parameter i of this query. */
 static unsigned related_position(struct learned_queries *learned, const struct learned_query *q,
                                  size_t i)
 {
@@ -241,7 +242,7 @@ static bool learn_constant(const char *text, struct parameter_source *ret)
 
 struct lesson {
     struct learned_query query;
-    uint64_t new_ids; /* bit per position: ids that were not predicted */
+    uint64_t new_ids; /* ids that were not predicted, as a bit set of indexes in work_item.ids */
 };
 
 static bool learn_parameter(const struct prefetcher *h, struct work_item *w,
@@ -266,8 +267,8 @@ static bool learn_parameter(const struct prefetcher *h, struct work_item *w,
     return true;
 }
 
-/* Adds a learned query, or replaces one whose rows were often unused. A known query is sent again
- * if its parameters could have been predicted. */
+/* Adds a learned query, or replaces one whose rows were often unused. If the query is known but not
+ * sent, and its parameters could have been predicted, improves its score. */
 static void add_learned_query(struct learned_queries *learned, const struct lesson *l)
 {
     const struct learned_query *q = &l->query;
@@ -301,7 +302,7 @@ static struct learned_queries *learned_queries_of(struct prefetcher *h, const st
     return learned;
 }
 
-/* Learns a query. Returns a bit per position of the ids that it showed first. */
+/* Learns a query. Returns the bit set of its ids (indexes in work_item.ids) that are new. */
 static uint64_t learn_query(struct prefetcher *h, struct work_item *w, const char *sql,
                             const struct postgres_parameters *p, size_t count)
 {

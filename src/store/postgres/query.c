@@ -193,7 +193,7 @@ static bool queue_has_space(const struct postgres_conn *c)
     return c->queued_count < POSTGRES_QUEUE_MAX;
 }
 
-/* Whether a query is queued, and the work item runs again when its rows have arrived. */
+/* Returns whether queries are only queued; a work item runs again when its rows have arrived. */
 static bool only_queues_queries(const struct postgres_conn *c)
 {
     return c->on_loop || c->collects;
@@ -208,8 +208,8 @@ static enum err queue_statement(struct tx *tx, const char *sql, const struct val
 
     if (e)
         return tx_mark_failed(tx, e);
-    /* If queries are only queued, the run has ended when this is sent, so use the work item's arena
-     * and copy bytes. */
+    /* A statement that is only queued is sent after the run has ended, so copy its parameters to
+     * the work item's arena. */
     bool copies = only_queues_queries(c);
     struct arena *a = copies ? c->arena : tx_arena(tx);
     struct postgres_parameters *p = arena_alloc_raw(a, sizeof *p);
@@ -470,8 +470,7 @@ static PGresult *exec_statement(struct tx *tx, const struct postgres_statement *
     return postgres_read_last_result(c, send_prepared_statement(c, st, count, p));
 }
 
-/* Returns the rows, or queues the query; then the read runs again when the rows have
- * arrived. */
+/* Returns the rows if they have arrived; otherwise queues the query, and the read runs again. */
 static PGresult *queue_or_find_query(struct tx *tx, const char *sql, const struct value *values,
                                      const struct postgres_parameters *p, size_t count)
 {

@@ -16,7 +16,7 @@ enum {
     NODE_COUNT = 1 << 10,
     SQL_SIZE = 256,
     STOPPING_SERVER_WAIT_MS =
-        3000, /* ms to wait for a server that has just stopped but is still listed */
+        3000, /* ms to wait for a stopped server that is still listed as connected */
 };
 #define EXCLUSIVE_FLAG UINT32_C(0x80000000)
 

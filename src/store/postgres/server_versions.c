@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "store/postgres/postgres.h"
 
-/* Starting servers hold this lock (postgres.c), so no server can start during the check. */
+/* A server holds this lock while it starts (postgres.c), so none can start during the check. */
 static const char TRY_START_LOCK[] = "select pg_try_advisory_xact_lock(7166182019423)";
 static const char FIND_TABLES[] = "select to_regclass('server_connections') is not null, "
                                   "to_regclass('expanded_steps') is not null";
@@ -26,7 +26,7 @@ static const char TERMINATE_OLDER_SERVERS[] =
     "select count(pg_terminate_backend(pid)) from server_connections s where not exists "
     "(select 1 from nodes n where n.identity = s.identity and n.schema >= $1)";
 
-/* For a schema without the table expanded_steps: any connected server counts as older. */
+/* Used if the schema has no table expanded_steps yet: any connected server counts as older. */
 static enum err read_any_server(struct tx *tx, bool *ret)
 {
     struct rows r;

@@ -158,7 +158,7 @@ static enum err commit_in_order(struct postgres_worker *w, struct work_item *wor
 
 static enum attempt_result commit_attempt(struct postgres_worker *w, struct work_item *work)
 {
-    /* A read is complete, whatever the result of its COMMIT is. */
+    /* A read is complete even if its COMMIT failed. */
     if (!work_item_is_write(work)) {
         postgres_conn_commit_without_waiting(&w->conn);
         return ATTEMPT_FINISHED;

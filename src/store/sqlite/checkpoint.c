@@ -19,7 +19,7 @@ enum {
     WRITER_COPIES_PAGES = 100,   /* number of remaining pages that the writer copies itself */
     MIN_GROWTH_PAGES = 50,       /* WAL growth in pages between two attempts */
     MAX_THREAD_PASSES = 6, /* passes of the copier over one WAL before the writer copies the rest */
-    TRUNCATE_PAGES = 40000, /* 160 MB: the writer waits for readers, so that the WAL can restart */
+    TRUNCATE_PAGES = 40000, /* WAL pages (160 MB) at which the writer waits for readers */
     TRUNCATE_WAIT_MS = 20,  /* ms to wait for readers (a snapshot lasts one loop iteration) */
 };
 
@@ -122,8 +122,8 @@ static bool collect_checkpoint_result(struct sqlite *q)
 
     pthread_mutex_lock(&c->lock);
     bool is_busy = c->is_asked;
-    /* Ignore results for an earlier WAL. A pass that copied nothing because of a reader does not
-     * count. */
+    /* Ignore a result for an earlier WAL. Do not count a pass that copied nothing because of a
+     * reader. */
     if (c->has_result && c->number == q->log.number) {
         q->log.passes += c->copied > q->log.copied;
         q->log.copied = c->copied;

@@ -259,9 +259,9 @@ static bool ensure_connection_has_snapshot(struct sqlite_conn *c)
             connection_is_in_transaction(c));
 }
 
-/* Returns whether cached rows may be combined with rows that are read later. Both show the same
- * state if the snapshot exists already, or if no commit begins before it is taken
- * (check_snapshot_is_current). */
+/* Returns whether cached rows may be combined with rows that are read later. They may if the
+ * snapshot has begun; otherwise check_snapshot_is_current makes sure later that no commit came
+ * between the cached rows and the snapshot. */
 bool sqlite_may_use_cached_rows(struct sqlite_conn *c)
 {
     if (c->in_snapshot)

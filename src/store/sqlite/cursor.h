@@ -43,7 +43,7 @@ struct sqlite_cursor *sqlite_cursor_add(struct tx *tx, const char *sql, int colu
 
 struct cached_rows;
 
-/* Key of a query, and the rows collected for the query cache. Hash 0 means: do not cache. */
+/* Key of a query, and the rows collected for the query cache. If hash is 0, they are not cached. */
 struct query_cache_request {
     uint64_t hash;
     unsigned min_repeats;

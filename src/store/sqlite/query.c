@@ -79,7 +79,7 @@ enum err sqlite_query(struct tx *tx, const char *sql, const struct value *values
     return query_database(tx, sql, values, count, &request, ret);
 }
 
-/* Returns the bytes of a column, copied to the arena if there is one. */
+/* Returns the bytes of a column, copied to the arena `a`; not copied if `a` is NULL. */
 static struct value copy_or_reference_bytes(struct arena *a, enum value_kind kind, const void *p,
                                             size_t n)
 {
@@ -177,7 +177,7 @@ enum err sqlite_rows_end(struct rows *r)
     if (code != SQLITE_OK)
         e = tx_mark_failed(r->tx, sqlite_error_from_code(c, code, cursor->sql));
     else if (c->read_limit.is_exceeded)
-        /* SQLite does not know that the time limit was exceeded between two rows. */
+        /* The limit was exceeded between two rows, which SQLite does not report. */
         e = tx_mark_failed(r->tx, ERR_STORE_RETRY);
     else
         query_cache_store_rows(c, cursor);

@@ -36,7 +36,7 @@ struct cached_rows {
     unsigned rows;
     int columns;
     size_t count;
-    struct value *values, *cells; /* part of the same allocation, followed by their bytes */
+    struct value *values, *cells; /* in the allocation of this struct, before their bytes */
 };
 
 struct query_cache {
@@ -329,7 +329,7 @@ static size_t size_of_sql_values(const struct value *v, size_t count)
     return n;
 }
 
-/* Copies values; their text and bytes go to `bytes`, behind all values. Returns the new end. */
+/* Copies values, and their text and bytes to `bytes`. Returns the end of the copied bytes. */
 static char *copy_sql_values(struct value *to, const struct value *from, size_t count, char *bytes)
 {
     for (size_t i = 0; i < count; i++) {

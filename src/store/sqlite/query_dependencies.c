@@ -37,7 +37,7 @@ static uint16_t column_version_slot(const char *table, const char *column)
     return (uint16_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SQLITE_VERSION_BITS));
 }
 
-/* Columns that are collected while a statement is prepared. */
+/* Version slots of columns, collected while a statement is prepared. */
 enum {
     ANY_COLUMN = 0, /* slot that is marked when a statement writes unknown columns */
     MAX_DEPENDENCY_SLOTS = 256,
@@ -78,7 +78,7 @@ static void collect_columns_of_action(struct dependency_collector *r, int action
         break;
     case SQLITE_UPDATE:
         add_version_slot(&r->writes, column_version_slot(table, column));
-        /* A full-text index has a column with the table's own name, which depends on all others. */
+        /* The column of a full-text index that has the name of the table depends on all columns. */
         add_version_slot(&r->writes, column_version_slot(table, table));
         break;
     case SQLITE_FUNCTION:

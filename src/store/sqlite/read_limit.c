@@ -16,8 +16,8 @@ static int64_t remaining_read_time_ns(const struct sqlite_read_limit *limit)
     return left > MIN_READ_NS ? left : MIN_READ_NS;
 }
 
-/* Progress handler of SQLite; a result other than 0 aborts the statement. Most reads end before the
- * first call, so the time is measured from there. */
+/* Progress handler of SQLite; a result other than 0 aborts the statement. Time is measured from the
+ * first call, because most reads end before it. */
 static int abort_if_read_limit_exceeded(void *arg)
 {
     struct sqlite_read_limit *limit = arg;

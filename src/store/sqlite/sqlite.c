@@ -15,9 +15,9 @@ static struct sqlite *sqlite_of_store(struct store *s)
     return (struct sqlite *)s;
 }
 
-/* Releases the snapshot. The reads of one loop iteration share a snapshot, because taking one costs
- * more than most queries. A commit renews the snapshot, so that a caller who got the reply of a
- * commit sees its rows. */
+/* Releases the snapshot, which the reads of one loop iteration share, because taking one costs more
+ * than most queries. The first read after a commit takes a new one, so that a caller who got the
+ * reply to a write sees the written rows. */
 static void release_snapshot(struct sqlite_conn *c)
 {
     if (c->in_snapshot && sqlite_conn_run(c, "commit") != SQLITE_OK)

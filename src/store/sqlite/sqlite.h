@@ -43,8 +43,9 @@ struct sqlite_conn {
     unsigned dependencies_age; /* number of times that has_lost_track was set */
     struct query_cache *cache; /* only for connections of loops and of the writer; otherwise NULL */
     uint64_t number;           /* number of the connection, unique in the process */
-    /* For readers: rows show at least the first `seen` commits. SQLite's snapshot begins with the
-     * first statement, so a read that finds all its rows in caches does not call SQLite. */
+    /* For readers: if in_view is set, rows show at least the first `seen` commits; in_snapshot
+     * means that BEGIN ran. SQLite's snapshot begins with the first statement, so a read that finds
+     * all its rows in caches does not call SQLite. */
     bool in_view, in_snapshot;
     uint64_t seen;
     bool gave_cached_rows; /* cached rows were returned before the snapshot began */
@@ -110,7 +111,7 @@ struct sqlite;
 
 /* Installs the update hook and the triggers that report changed rows on the writer's connection. */
 enum err sqlite_install_version_hooks(struct sqlite *q);
-/* Call it before the writer changes the rows or columns of these slots. */
+/* Marks slots as changed; call it before the writer changes their rows or columns. */
 void version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count);
 /* Returns whether no slot has changed since a snapshot that had seen this many commits. */
 bool version_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
@@ -151,17 +152,16 @@ void sqlite_mark_columns_written(struct sqlite *q, struct query_dependencies *r)
 
 struct query_cache *query_cache_new(void);
 void query_cache_free(struct query_cache *cache); /* accepts NULL */
-/* Returns the number of cache hits so far. */
 uint64_t query_cache_count_hits(const struct query_cache *cache);
 
 /* --- replaced file functions, file_methods.c --------------------------------------------- */
 
 struct replaced_file_methods {
-    const sqlite3_io_methods *original; /* original table; NULL if no file was changed */
-    sqlite3_io_methods replaced;        /* copy of the table with some functions replaced */
+    const sqlite3_io_methods *original; /* original function table; NULL if no file was changed */
+    sqlite3_io_methods replaced; /* copy of the function table with some functions replaced */
 };
 
-/* Installs the changed function table. Returns false if the file has not the original table. */
+/* Replaces functions in the file's function table; returns false if the table is another one. */
 bool replace_file_methods(struct replaced_file_methods *m, sqlite3_file *file,
                           void (*change)(sqlite3_io_methods *to));
 
@@ -196,7 +196,7 @@ struct sqlite {
     struct work_queue queue;
     struct stall_meter meter;
     bool has_no_syncs;
-    unsigned savepoint_batches; /* number of the next batches that run with savepoints */
+    unsigned savepoint_batches; /* number of coming batches that run with savepoints */
     struct row_version_table versions;
     struct wal_state {
         uint64_t number; /* number of WAL restarts so far */
@@ -241,7 +241,7 @@ void sqlite_writer_stop(struct sqlite *q);
 /* Runs one work item in its own transaction, on the writer's connection. */
 enum err sqlite_run_work_item_alone(struct store *s, struct work_item *w);
 
-/* --- checkpoints, log.c: called on the writer's thread -------------------------------- */
+/* --- checkpoints, checkpoint.c: called on the writer's thread ------------------------- */
 
 void checkpoint_start(struct sqlite *q);
 void checkpoint_stop(struct sqlite *q);

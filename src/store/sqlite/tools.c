@@ -39,7 +39,6 @@ static enum err begin_snapshot(sqlite3 *from)
     return code == SQLITE_OK ? OK : log_copy_error(code);
 }
 
-/* Returns the size of the snapshot in bytes. */
 static enum err read_snapshot_size(sqlite3 *from, int64_t *ret)
 {
     static const char sql[] = "select c.page_count * s.page_size from pragma_page_count() c, "

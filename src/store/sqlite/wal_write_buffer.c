@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-enum { WAL_BUFFER_SIZE = 127 * 1024 }; /* SQLite writes less than 128 KiB at a time */
+enum { WAL_BUFFER_SIZE = 127 * 1024 }; /* the VFS of SQLite writes less than 128 KiB per call */
 
 struct wal_write_buffer {
     sqlite3_file *file;
@@ -90,7 +90,7 @@ static int read_pragma_number(void *arg, int count, char **texts, char **names)
     return 0;
 }
 
-/* Returns whether commits end with a sync. Otherwise readers would miss the buffered pages. */
+/* Returns whether commits end with a sync. If not, readers could miss pages in the buffer. */
 static bool commits_are_synced(struct sqlite_conn *c)
 {
     enum { FULL = 2 };
@@ -135,7 +135,7 @@ void wal_write_buffer_begin(struct sqlite_conn *c)
     thread_buffer->file = file;
 }
 
-/* Bytes that are still in the buffer were never committed. */
+/* Removes the buffer. Bytes that are still in it belong to no commit. */
 void wal_write_buffer_end(void)
 {
     if (!thread_buffer)

@@ -35,7 +35,7 @@ static void writer_rollback(struct sqlite_conn *c)
 static enum err writer_commit(struct sqlite *q)
 {
     /* Set the number before readers can see the rows: a reader that has returned cached rows must
-     * not combine them with newer ones. If this commit fails, the next one gets the same number. */
+     * not combine them with rows of this commit. After a failed commit the number is reused. */
     atomic_store_explicit(&q->versions.committing, q->store.commits + 1, memory_order_release);
     int code = sqlite_conn_run(q->writer, "commit");
 
@@ -160,8 +160,7 @@ static void commit_batch(struct sqlite *q, struct work_item *batch)
 {
     enum err e = writer_commit(q);
 
-    /* A failed commit fails the whole batch, because refused requests may have read rows of the
-     * batch, too. */
+    /* A failed commit fails the whole batch: even refused items may have read its rows. */
     if (e)
         set_result_of_batch(batch, e);
 }

@@ -25,7 +25,8 @@ static void print_clock_reply(struct str reply)
            (long long)(ms / 1000));
 }
 
-/* Formats "+15m" or "reset" as an operator command; without an argument, shows the clock. */
+/* Formats the operator command for "+15m" or "reset"; without an argument, "clock" shows the
+ * time. */
 static bool format_clock_command(const char *word, char out[64])
 {
     int64_t ms;

@@ -35,7 +35,7 @@ static bool parse_optional_duration(const char *text, int64_t *ret_ms)
     return !text || parse_duration(text, ret_ms);
 }
 
-/* Formats an operator command; `what` is 'POST /path', '/path', or 'events' for gateway events. */
+/* Formats the operator command; `what` is 'POST /path', '/path', or 'events' for gateway events. */
 static bool format_fault_command(const struct console_options *o, const char *what, struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);

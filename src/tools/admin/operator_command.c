@@ -212,7 +212,7 @@ int send_operator_command_or_fail(const struct command_settings *s,
                         : status;
 }
 
-/* Sends a command; returns the exit status, or -1 if no server runs. Lists set ret_rows. */
+/* Sends a command and prints the reply. Returns the exit status, or -1 if no server runs. */
 static int send_and_print_command(const struct command_settings *s, const char *request,
                                   struct table_layout *list, int64_t *ret_rows, char last[32])
 {
@@ -279,7 +279,6 @@ static int confirm_irreversible_command(const struct command_settings *s,
     return 2;
 }
 
-/* Reads a line from standard input without echo. */
 static bool read_line_without_echo(char *out, size_t size)
 {
     struct termios before, quiet;
@@ -319,7 +318,7 @@ static int print_operator_usage(const char *noun)
     return 2;
 }
 
-/* Checks the arguments. Returns NULL if valid, "" if their number is wrong, else the problem. */
+/* Checks the arguments. Returns NULL if valid, "" if their number is wrong, else an error text. */
 static const char *check_operator_arguments(const struct operator_command_row *row, char **words)
 {
     int count = 0;

@@ -75,7 +75,7 @@ int tool_snapshot(const struct command_settings *s, char **arguments)
     return run_snapshot_command(s, "make", arguments[0]);
 }
 
-/* Reads how many restores were requested and have succeeded; false while no server responds. */
+/* Reads how many restores were requested and how many succeeded; false if no server responds. */
 static bool read_restore_counts(const struct command_settings *s, int *tried, int *restored)
 {
     struct buf out;

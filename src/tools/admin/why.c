@@ -61,7 +61,7 @@ static bool parse_message_link(const char *word, snowflake *ret_channel, snowfla
            snowflake_parse(message, ret_message);
 }
 
-/* Returns the path of the console route; NULL: the words have another form. */
+/* Returns the path of the console route for the arguments, or NULL if they are invalid. */
 static const char *format_why_path(char **words, struct arena *arena)
 {
     snowflake channel, message;
@@ -81,7 +81,7 @@ static const char *format_why_path(char **words, struct arena *arena)
         .p;
 }
 
-/* Prints the first message of an error tree, which the server writes as a sentence. */
+/* Prints the first message of the validation errors, or else the message of the response. */
 static int print_why_refusal(const struct api_client_response *a, const struct why_answer *answer)
 {
     static const char key[] = "\"message\":\"";

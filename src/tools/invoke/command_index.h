@@ -25,8 +25,8 @@ struct indexed_command {
     struct opt_list options;
 };
 
-/* Finds the usable command with this name; `types` is a bit set of command types, the lowest type
- * comes first. Prints an error and returns NULL if there is none. */
+/* Finds the usable command with this name. `types` is a bit set of command types; the lowest type
+ * is preferred. Prints an error and returns NULL if there is none. */
 const struct indexed_command *find_indexed_command(struct invoke_run *v, struct str name,
                                                    unsigned types);
 

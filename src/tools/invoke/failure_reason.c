@@ -102,8 +102,8 @@ static bool interaction_was_sent_to_bot(const struct traffic_entry *r)
            str_is(u->kind, "bot");
 }
 
-/* Returns the reason that the records contain; NULL: none. *ret_sent: the bot received the
- * interaction. */
+/* Returns why the reply failed according to the traffic records, or NULL. Sets *ret_sent to true if
+ * the bot received the interaction. */
 static const char *reason_in_records(struct invoke_run *v, struct step_outcome *out,
                                      const struct failure_records *page, bool *ret_sent)
 {
@@ -124,8 +124,8 @@ static const char *reason_in_records(struct invoke_run *v, struct step_outcome *
 
 enum { LATE_REPLY_TRIES = 5, LATE_REPLY_WAIT_MS = 200 };
 
-/* A bot that received the interaction may still reply: waits up to one second for the late reply,
- * whose record says by how much it was late. */
+/* A bot that received the interaction may still reply. So waits up to one second for a late reply:
+ * its traffic record shows the delay. */
 const char *find_failure_reason(struct invoke_run *v, struct step_outcome *out)
 {
     for (int i = 0; i < LATE_REPLY_TRIES; i++) {

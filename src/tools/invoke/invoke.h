@@ -37,7 +37,7 @@ struct invoke_run {
     struct api_client_file files[INVOKE_MAX_FILES];
     size_t file_count;
     bool app_replied; /* whether the app has replied in the previous step */
-    bool filled;      /* --- whether --fill was used for a form --- */
+    bool filled;      /* whether --fill was used for a form */
 };
 
 /* Sends a GET request and decodes the response; prints an error and returns NULL on failure. */
@@ -51,7 +51,7 @@ bool print_invoke_error(const char *fmt, ...) __attribute__((format(printf, 1, 2
 /* --- find_by_name.c ------------------------------------------------------------------- */
 
 bool read_channel_option(struct invoke_run *v);
-/* Find an object of the guild by id, mention or name; print an error and return 0 if none. */
+/* Find an object of the guild by id, mention or name; print an error and return 0 on failure. */
 snowflake find_user_by_text(struct invoke_run *v, struct str text);
 snowflake find_role_by_text(struct invoke_run *v, struct str text);
 snowflake find_mentionable_by_text(struct invoke_run *v, struct str text);
@@ -139,7 +139,7 @@ struct invoke_step {
     snowflake application_id;
     struct str data;                        /* JSON */
     const struct received_message *message; /* message that contains the component */
-    snowflake pressed;                      /* id of that message, for a following form; or 0 */
+    snowflake pressed;                      /* id of that message, for a form that follows; or 0 */
 };
 
 /* Sends the interaction, waits for the outcome and prints it. */

@@ -14,7 +14,7 @@ struct seed_options {
     int64_t random;    /* random seed */
 };
 
-/* Returns NULL, or the reason why such a data set is not possible. */
+/* Returns why a data set with these options is impossible, or NULL if it is possible. */
 const char *seed_find_option_error(const struct seed_options *o);
 
 /* Writes the data set, or returns ERR_STORE_CONFLICT if it exists. Reports progress in rows. */

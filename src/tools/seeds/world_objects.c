@@ -7,14 +7,14 @@
 #include "base/mem.h"
 
 enum {
-    MAX_IDS_PER_GUILD = 4000,  /* limit, because a millisecond has 4096 ids */
+    MAX_IDS_PER_GUILD = 4000,  /* below 4096, the number of snowflakes per millisecond */
     GUILDS_PER_BIG_GUILD = 10, /* every tenth guild is big */
     BIG_GUILD_WEIGHT = 11,     /* size of a big guild as a multiple of other guilds */
     MIN_ACCOUNT_WINDOW = 5000,
 };
 
 #define DAY_MS INT64_C(86400000)
-/* Time ranges: accounts first, then guilds, then members, then messages. */
+/* Creation times in ms: first accounts, then guilds, then members, then messages. */
 static const int64_t USERS_FROM = 1640995200000, USERS_FOR = 700 * DAY_MS;
 static const int64_t GUILDS_FROM = 1704067200000, GUILDS_FOR = 360 * DAY_MS;
 static const int64_t JOINED_FROM = 1735689600000, JOINED_FOR = 180 * DAY_MS;
@@ -68,7 +68,7 @@ struct str seed_display_name(const struct seed_options *o, int64_t n, char *out,
 
 /* --- guilds --------------------------------------------------------------------------- */
 
-/* Sequence 0 is not used, because guild id - 1 means "all channels" in command permissions. */
+/* Snowflake sequence 0 is not used: guild id - 1 means "all channels" in command permissions. */
 snowflake seed_guild_id(const struct seed_options *o, int64_t n)
 {
     return nth_id_spread_over_time(o, GUILDS_FROM, GUILDS_FOR, o->guilds, n) + 1;

@@ -45,9 +45,9 @@ enum { SEED_MAX_EMOJI = 20 };
 int64_t seed_message_reaction_count(const struct seed_options *o, int64_t guild, int64_t j);
 struct str seed_message_text(const struct seed_options *o, int64_t guild, int64_t j);
 
-/* Returns a count: account n is a friend of so many accounts directly after n. */
+/* Returns the number k: the accounts n + 1 to n + k are friends of account n. */
 int64_t seed_count_following_friends(const struct seed_options *o, int64_t n);
-int64_t seed_max_following_friends(const struct seed_options *o); /* -1: too many friends */
+int64_t seed_max_following_friends(const struct seed_options *o); /* -1 if too many */
 
 int64_t seed_joined_at(const struct seed_options *o, int64_t guild, int64_t j);
 

@@ -18,7 +18,7 @@
 
 enum { ROWS_PER_TRANSACTION = 50000 };
 
-/* How much of the data set is written. */
+/* Part of the data set that is being written, in this order. */
 enum seed_phase {
     PHASE_USERS,
     PHASE_FRIENDS,
@@ -206,7 +206,7 @@ struct seed_message {
     struct buf reactions;
 };
 
-/* Adds a reaction to a message, used by the first `count` members of the guild. */
+/* Adds reactions of the first `count` members of the guild to a message, with one emoji. */
 static enum err insert_reaction(struct tx *tx, const struct seed_options *o, int64_t guild,
                                 struct seed_message *m, int64_t emoji, int64_t count)
 {

@@ -50,7 +50,7 @@ enum api_client_event_result { CLIENT_EVENT, CLIENT_TIMEOUT, CLIENT_CONNECTION_L
 struct api_client_event {
     struct str name, data; /* data: JSON */
 };
-/* Waits for the next event, or until the time `until` (clock_monotonic_ns): CLIENT_TIMEOUT. */
+/* Waits for the next event. Returns CLIENT_TIMEOUT at the time `until` (clock_monotonic_ns). */
 enum api_client_event_result api_client_next_event(struct api_client *w, int64_t until,
                                                    struct api_client_event *ret);
 

@@ -25,7 +25,7 @@ struct api_client {
     struct str session;
 };
 
-/* Connects to the server. Prints why and returns NULL if none runs or it is not trusted. */
+/* Connects to the server. Prints an error and returns NULL if it is unreachable or not trusted. */
 struct client_connection *connection_open(const struct api_client *w);
 void connection_free(struct client_connection *l);
 bool connection_send_all(struct client_connection *l, struct str bytes);
