@@ -13,7 +13,8 @@
 /* Authentication of a socket: a store read that finds the account of the token. */
 struct authentication {
     struct session_store_read store_read;
-    struct link link;              /* link in the list of its loop, until authentication_end */
+    /* Link in the loop's list of authentications in progress, until authentication_end. */
+    struct link link;
     struct gateway_socket *socket; /* NULL if the socket is closed */
     struct credential credential;
     struct caller caller;
@@ -23,20 +24,22 @@ struct authentication {
     bool revoked; /* the credential was revoked during the read */
     void (*on_authenticated)(struct authentication *g); /* called after success; owns the struct */
     void (*on_failed)(
-        struct authentication *g); /* called after failure; frees the containing struct */
-    /* The members from here on are only read for bots, except the guilds. */
+        struct authentication *g); /* called after a failure; frees the struct that contains g */
+    /* The fields from here on are read from the store only for bots, except `guilds`. */
     snowflake application_id;
     int64_t application_flags;
     int64_t starts;     /* number of sessions started today, according to the store */
     struct list guilds; /* guild ids, in the arena of the store read */
     bool wants_guilds;
-    /* Reads more data in the same transaction if the credential is valid; or NULL. */
+    /* If the credential is valid, reads more data in the same transaction. NULL if no more data is
+     * needed. */
     enum err (*read_more)(struct authentication *g, struct tx *tx);
 };
 
 /* Parses the token. Returns false if the token is malformed or the client's address is banned. */
 bool authentication_init(struct authentication *g, struct gateway_socket *p, struct str token);
-/* Reads the account and calls on_authenticated; closes the socket with 4004 if that fails. */
+/* Reads the account and calls on_authenticated; closes the socket with 4004 if the authentication
+ * fails. */
 void authentication_begin(struct authentication *g);
 /* Ends the authentication. Returns the socket, or NULL if the socket is closed. */
 struct gateway_socket *authentication_end(struct authentication *g);

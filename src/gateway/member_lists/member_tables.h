@@ -30,15 +30,17 @@ struct list_subscription {
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
     struct list_window *window;
-    uint64_t round; /* round of the member table in which the subscription was last handled */
-    uint64_t moves; /* list_subscription_moves.moves when the list was last checked */
-    bool fresh;     /* the client needs all rows */
+    uint64_t round; /* last round of the member table that handled the subscription */
+    /* Value of list_subscription_moves.moves when the subscription was last checked. */
+    uint64_t moves;
+    bool fresh; /* the client needs all rows */
 };
 
 struct list_window {
     struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    struct link subscriptions; /* subscriptions that this round has handled are at the end */
+    /* List of subscriptions; those that this round has handled are at the end. */
+    struct link subscriptions;
     size_t subscription_count, fresh_count;
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
@@ -56,7 +58,7 @@ struct channel_member_list {
     struct link windows;
     struct map windows_by_hash; /* hash of the ranges -> struct list_window */
     bool built;
-    size_t at;              /* while the list is built: position in the table's members */
+    size_t at;              /* position in the table's members up to which the list is built */
     uint64_t updated_round; /* round in which the changed members were applied */
 };
 
@@ -65,13 +67,13 @@ struct member_table_pending_work {
     struct map changed_members; /* user id -> enum member_change */
     bool wants_roles, wants_members, wants_ids;
     bool fresh;             /* a new subscription waits for its first rows */
-    bool has_outdated_rows; /* a session could not be sent its rows, or has left */
+    bool has_outdated_rows; /* a session could not be sent its rows, or a session has left a list */
 };
 
 /* Moves subscriptions to other member lists, because permissions changed. */
 struct list_subscription_moves {
     bool moving;         /* moves are in progress */
-    uint64_t moves;      /* number of times that moves were begun */
+    uint64_t moves;      /* number of times that such a move was begun */
     struct map moved_to; /* while moving: channel id -> struct channel_member_list */
 };
 
@@ -101,7 +103,7 @@ struct member_table {
 
     struct member_table_pending_work pending;
 
-    /* The members from here on describe the current round. */
+    /* The fields from here on describe the current round. */
     bool running, quick;
     struct member_table_read read;
     bool reading_members; /* members are being read; lists are updated afterwards */
@@ -169,7 +171,7 @@ void list_update_free(struct member_table *r);
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
-/* The session keeps the subscription, to enter a list on another loop. */
+/* Unsubscribes the session from the member list of a channel and frees the subscription. */
 void list_subscription_free(struct list_subscription *u);
 /* Returns whether the subscribed session can view the channel. */
 bool list_subscription_can_view(const struct list_subscription *u);

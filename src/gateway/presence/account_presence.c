@@ -63,7 +63,8 @@ static bool find_session_presence_with_status(const struct account *a, unsigned 
     return false;
 }
 
-/* Returns the session with the highest priority; with PRESENCE_INVISIBLE if there is none. */
+/* Returns the session with the highest priority. If the account has no session, the result has the
+ * status PRESENCE_INVISIBLE. */
 static struct presence_source highest_priority_presence(const struct account *a,
                                                         const struct session_filter *c)
 {

@@ -29,7 +29,7 @@ struct journal {
     int fd;
     struct journal_head *head; /* the mapped file */
     pthread_mutex_t lock;      /* protects the members below */
-    uint32_t *free;            /* indexes of slots that were used before */
+    uint32_t *free;            /* indexes of free slots that were used before */
     uint32_t free_count, used, allocated;
     bool full; /* the disk is full; this was logged */
 };
