@@ -20,7 +20,8 @@ struct event_queue {
     /* Delivery of the event in progress (fanout/); NULL before the first event. */
     struct event_delivery *delivery;
     bool processing;
-    bool was_delayed; /* an iteration ended with queued events since the last ordered reads began */
+    /* Since the last ordered reads began, an iteration ended with queued events. */
+    bool was_delayed;
     struct loop_message post;
     bool posted;
 };

@@ -127,7 +127,7 @@ void gateway_socket_on_drained(struct websocket *ws)
 void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
 {
     uncount_unauthenticated_socket(p);
-    /* Cancel a long dispatch of the session that the socket had before. */
+    /* Cancel the encoding of a long dispatch of the session that the socket had before. */
     if (p->encoding && !p->lent) {
         background_encoding_cancel(p->encoding);
         p->encoding = NULL;
