@@ -7,7 +7,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-enum { ONLINE_MEMBERS_MAX = 1000 }; /* maximum of online members that a bot gets of a large guild */
+/* Maximum number of online members of a large guild for a bot. */
+enum { ONLINE_MEMBERS_MAX = 1000 };
 
 static bool member_is_listed(const struct list *members, snowflake id)
 {

@@ -49,7 +49,8 @@ static int receive_datagrams(struct media_socket *m)
 }
 
 /* Returns the worker of a datagram. Discovery and media of UDP clients have an SSRC, and STUN has a
- * user name, which name the worker; other datagrams are known by their address. */
+ * user name, from which the worker follows. The worker of other datagrams is found by their source
+ * address. */
 static unsigned worker_of_datagram(const struct media_socket *m, struct str datagram,
                                    const union media_address *from)
 {
