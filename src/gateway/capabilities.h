@@ -21,8 +21,7 @@ enum capability {
     CAPABILITY_OTHER_STATES = 1 << 7, /* READY includes read states of types other than channel */
     CAPABILITY_NO_SETTINGS = 1 << 9,  /* no user_settings and no USER_SETTINGS_UPDATE */
     CAPABILITY_PROPERTIES = 1 << 10,  /* guild fields are inside "properties" */
-    /* After READY the client receives the running calls of its private channels. */
-    CAPABILITY_CALLS = 1 << 12,
+    CAPABILITY_CALLS = 1 << 12, /* the client gets the running calls of its channels after READY */
 };
 
 /* Lists at the end of READY with fields that were moved out of other objects. */
@@ -49,13 +48,11 @@ struct ready_writer_mark {
     size_t bytes[READY_LISTS];
 };
 
-/* Initializes a writer, which must not move in memory. With capabilities 0 all fields stay in their
- * objects. */
+/* Initializes a writer, which must not move in memory. With capabilities 0 no field is moved. */
 void ready_writer_init(struct ready_writer *s, int64_t capabilities, snowflake own);
 void ready_writer_clear(struct ready_writer *s);
 
-/* Returns whether READY has all users in one list and only user ids in other objects; false if s is
- * NULL. */
+/* Returns whether READY has one list of all users, to which other objects refer; false for NULL. */
 bool ready_has_user_list(const struct ready_writer *s);
 
 /* Encode the members of a guild, or relationships. If `refers` is true, each object is encoded
@@ -64,8 +61,7 @@ struct encoded_members encode_members(struct arena *arena, const struct list *me
 struct encoded_members encode_relationships(struct arena *arena, const struct list *relationships,
                                             bool refers);
 
-/* Encodes as JSON the fields of a guild that are the same for all viewers, and each of its
- * channels. */
+/* Encodes the fields of a guild that are the same for all viewers, and its channels, as JSON. */
 const struct encoded_guild *encode_shared_guild(struct arena *arena, const struct guild *guild,
                                                 const struct list *sounds,
                                                 const struct list *channels);
@@ -91,8 +87,7 @@ void write_ready_private_channel_json(struct ready_writer *s, const struct chann
 struct ready_writer_mark ready_writer_save(const struct ready_writer *s);
 void ready_writer_restore(struct ready_writer *s, const struct ready_writer_mark *m);
 size_t ready_writer_bytes(const struct ready_writer *s); /* total bytes of all lists */
-/* Whether a list has reached its maximum size. */
-bool ready_writer_is_full(const struct ready_writer *s);
+bool ready_writer_is_full(const struct ready_writer *s); /* whether a list has reached its limit */
 
 /* Completes READY with the presences of friends and the collected lists, and writes
  * READY_SUPPLEMENTAL if the capabilities require it. */

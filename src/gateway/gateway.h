@@ -46,8 +46,8 @@ struct gateway_member_search {
     bool newest; /* sort by joining time, newest first */
 };
 
-/* Functions that read platform data. They run in a read transaction unless noted; their results are
- * in tx_arena. */
+/* Functions that read platform data, in a read transaction unless noted; results are in tx_arena.
+ */
 struct gateway_source {
     /* Reads the application of a bot; the application's flags allow privileged intents. */
     enum err (*application)(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags);
@@ -93,10 +93,10 @@ struct gateway_source {
     enum err (*sounds)(struct tx *tx, snowflake guild_id, struct list *ret);
 };
 
-/* Kind of client, derived from the properties in IDENTIFY. struct gateway_caller is the session
- * that a hook is called for. */
+/* Kind of client, derived from the properties in IDENTIFY. */
 enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
 
+/* The session that a hook is called for. */
 struct gateway_caller {
     const struct caller *caller;
     uint64_t session; /* session number, for AUDIENCE_SESSION */

@@ -7,8 +7,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-/* Maximum number of online members of a large guild for a bot. */
-enum { ONLINE_MEMBERS_MAX = 1000 };
+enum { ONLINE_MEMBERS_MAX = 1000 }; /* maximum of a large guild's online members for a bot */
 
 static bool member_is_listed(const struct list *members, snowflake id)
 {

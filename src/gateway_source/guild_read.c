@@ -148,8 +148,7 @@ static const char COUNT_GUILD_ROWS[] =
     "o.channel_id = c.id where c.guild_id = $1 and c.thread_archived = 0 limit $2) rights) + "
     "(select count(*) from (select 1 from voice_states where guild_id = $1 limit $2) voices)";
 
-/* With this many rows and the maximum of roles and members, the read takes the writer about 8 ms.
- */
+/* With so many rows and the maximum of roles and members, the read takes the writer about 8 ms. */
 enum { GUILD_ROWS_MAX = 500 };
 
 static enum err guild_takes_long_to_read(struct tx *tx, snowflake guild_id, bool *ret)

@@ -298,8 +298,7 @@ struct relay_peer_message {
     enum peer_message_kind kind;
     uint64_t peer;
     enum relay_close_code code;
-    /* Index of the participant's worker, for PEER_MESSAGE_IDENTIFIED and _RESUMED. */
-    unsigned worker;
+    unsigned worker; /* index of the participant's worker, in _IDENTIFIED and _RESUMED */
     struct voice_state_key voice_state;
     struct serialized_message *text; /* of PEER_MESSAGE_TEXT */
     unsigned seq;
@@ -384,8 +383,7 @@ struct participant_camera {
     struct str streams; /* the client's description: a JSON list */
 };
 
-/* Number of SSRCs of a participant that carry media. */
-enum { MEDIA_SSRCS = 1 + 2 * RELAY_LAYERS_MAX };
+enum { MEDIA_SSRCS = 1 + 2 * RELAY_LAYERS_MAX }; /* SSRCs of a participant that carry media */
 
 /* Keys, streams and addresses of RTP and RTCP. */
 struct participant_media {
@@ -574,8 +572,7 @@ void outbox_send_session_description(struct relay_participant *s, unsigned dave_
 /* Sends the list of the other participants (op 11). */
 void outbox_send_participants(struct relay_participant *s);
 
-/* Writes one video layer: as IDENTIFY requested it, or as op 12 offers it. `offered` may be NULL.
- */
+/* Writes one video layer: as IDENTIFY requested it, or as op 12 offers it (`offered`, or NULL). */
 struct json_writer;
 void write_video_layer_json(struct json_writer *j, const struct relay_participant *s,
                             unsigned layer, const struct offered_video_layer *offered);

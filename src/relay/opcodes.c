@@ -14,8 +14,7 @@
 enum {
     RATE_WINDOW_MS = 60 * 1000,
     RATE_MESSAGES = 600,
-    /* Limit of op 1: each one changes the keys of an encrypted room for all members. */
-    RATE_SELECTS = 30,
+    RATE_SELECTS = 30, /* limit of op 1, which changes the keys of an encrypted room */
     NUMBER_TEXT_SIZE = 32
 };
 
@@ -82,8 +81,7 @@ static bool parse_session_id(struct str text, char out[RELAY_SESSION_MAX])
     return true;
 }
 
-/* From version 9 on, channel_id is required. If it is missing, closes the socket and returns false.
- */
+/* From version 9 on, channel_id is required. If it is missing, closes the socket; returns false. */
 static bool require_channel_id(struct voice_peer *p, const struct opt_id *channel_id)
 {
     bool named = p->version < VOICE_CHANNEL_ID_VERSION || channel_id->given == GIVEN;

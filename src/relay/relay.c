@@ -60,8 +60,7 @@ void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
 
 /* --- broadcasts ----------------------------------------------------------------------- */
 
-/* Receivers per posted message; limits the time on a loop. */
-enum { BROADCAST_RECEIVERS_MAX = 256 };
+enum { BROADCAST_RECEIVERS_MAX = 256 }; /* per posted message, to limit the time on a loop */
 struct broadcast_receiver {
     uint64_t peer;
     unsigned seq;
@@ -141,8 +140,7 @@ void broadcast_send(struct relay_worker *w, struct serialized_message *text)
 
 /* --- committed voice-state changes ---------------------------------------------------- */
 
-/* Every worker gets the change: the user may leave a room of one worker and join a room of another.
- */
+/* Every worker gets the change: the user may leave a room of one and join a room of another. */
 void relay_deliver_state_change(struct relay *r, const struct relay_voice_state *fact)
 {
     for (unsigned i = 0; r && !r->stopping && i < r->worker_count; i++) {

@@ -125,8 +125,7 @@ static bool visibility_change_affects_session(const struct visibility_changes *s
 {
     snowflake id = seat->session->caller.id;
 
-    /* A session that has just moved to this loop got the event and its channel changes on its
-     * former loop. */
+    /* A session that has just moved to this loop got these changes on its former loop. */
     if (!session_needs_visibility(seat->session) ||
         d->event->number <= seat->session->resume.delivered_elsewhere)
         return false;

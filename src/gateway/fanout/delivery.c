@@ -184,8 +184,7 @@ static void dispatch_with_visible_content(const struct event_delivery *d, struct
         session_deliver_event(s, d->event, hidden ? PAYLOAD_WITHOUT_CONTENT : 0);
 }
 
-/* User sessions (not bots) do not get presences and joins of others in guilds over
- * SMALL_GUILD_MEMBERS members. */
+/* User sessions get no presences and joins of others in guilds over SMALL_GUILD_MEMBERS members. */
 static bool guild_is_too_large_for_event(const struct event_delivery *d,
                                          const struct topic_subscription *seat)
 {

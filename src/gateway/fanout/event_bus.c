@@ -81,9 +81,8 @@ static void append_event_to_batch(void *arg, struct gateway_event *n)
     event_batch_add(arg, n);
 }
 
-/* All events of an event log position get their numbers together, the same on every node. A
- * position without events uses no number, because store reads wait for the event with the last
- * number. */
+/* All events of an event log position are numbered together, the same on every node. A position
+ * without events uses no number, because store reads wait for the event with the last number. */
 void gateway_publish_at_log_position(struct gateway *g, int64_t position,
                                      const struct emitted_event *list)
 {

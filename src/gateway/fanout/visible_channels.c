@@ -49,8 +49,7 @@ void visible_channels_add(struct visible_channels *c, const struct topic_subscri
         qsort(c->items + from, c->count - from, sizeof *c->items, compare_channel_ids);
 }
 
-/* Returns the first channel of a guild in the list c; sets *ret_count to the number of its
- * channels. */
+/* Returns a guild's first channel in the list c; sets *ret_count to the number of its channels. */
 static const struct visible_channel *find_guild_channels(const struct visible_channels *c,
                                                          snowflake guild_id, uint32_t *ret_count)
 {

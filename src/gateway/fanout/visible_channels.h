@@ -21,8 +21,7 @@ struct visible_channels {
 
 /* Adds the channels that the subscribed session can view, sorted by id. */
 void visible_channels_add(struct visible_channels *c, const struct topic_subscription *seat);
-/* Adds to `ret` the channels that the session has gained or lost since the list `before` was made.
- */
+/* Adds to `ret` the channels that the session gained or lost since the list `before` was made. */
 void visible_channels_compare(const struct visible_channels *before,
                               const struct topic_subscription *seat, struct visible_channels *ret);
 /* Reads the JSON of the gained channels into tx_arena. */

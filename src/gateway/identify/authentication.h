@@ -13,8 +13,7 @@
 /* Authentication of a socket: a store read that finds the account of the token. */
 struct authentication {
     struct session_store_read store_read;
-    /* Link in the loop's list of authentications in progress, until authentication_end. */
-    struct link link;
+    struct link link; /* in the loop's list `authentications`, until authentication_end */
     struct gateway_socket *socket; /* NULL if the socket is closed */
     struct credential credential;
     struct caller caller;
@@ -31,15 +30,13 @@ struct authentication {
     int64_t starts;     /* number of sessions started today, according to the store */
     struct list guilds; /* guild ids, in the arena of the store read */
     bool wants_guilds;
-    /* If the credential is valid, reads more data in the same transaction. NULL if no more data is
-     * needed. */
+    /* If the credential is valid, reads more data in the same transaction. May be NULL. */
     enum err (*read_more)(struct authentication *g, struct tx *tx);
 };
 
 /* Parses the token. Returns false if the token is malformed or the client's address is banned. */
 bool authentication_init(struct authentication *g, struct gateway_socket *p, struct str token);
-/* Reads the account and calls on_authenticated; closes the socket with 4004 if the authentication
- * fails. */
+/* Reads the account and calls on_authenticated; if the token is invalid, closes with code 4004. */
 void authentication_begin(struct authentication *g);
 /* Ends the authentication. Returns the socket, or NULL if the socket is closed. */
 struct gateway_socket *authentication_end(struct authentication *g);

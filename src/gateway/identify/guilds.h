@@ -14,9 +14,8 @@ enum { MANY_GUILDS_FOR_LOOP = 20, MANY_CHANNELS_FOR_LOOP = 32 };
 /* Store rows that are needed to subscribe a session to a guild. */
 struct guild_setup {
     snowflake guild_id;
-    bool is_gone; /* the guild is deleted, or the account has left it */
-    /* Read the guild view, because the loop has none or TEST_FAULT_CHECK_VIEWS is on. */
-    bool wants_view;
+    bool is_gone;    /* the guild is deleted, or the account has left it */
+    bool wants_view; /* read the view: the loop has none, or TEST_FAULT_CHECK_VIEWS is on */
     bool lacks_view; /* the loop had no guild view before the read */
     struct guild guild;
     struct list channels;

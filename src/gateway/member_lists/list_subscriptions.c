@@ -182,8 +182,7 @@ static bool visit_list_subscriptions(struct member_table *r,
     return false;
 }
 
-/* Returns false if this subscription, and thus all subscriptions after it, were already checked in
- * this run. */
+/* Returns false if this subscription, and thus all after it, were already checked in this run. */
 static bool move_list_subscription(struct member_table *r, struct list_subscription *u)
 {
     struct channel_member_list *l = map_get(&r->move.moved_to, u->channel_id);

@@ -238,8 +238,7 @@ static void write_list_update_json(const struct list_update *p, struct json_writ
     json_end_object(j);
 }
 
-/* Reads the rows on a background thread, which is safe: the member table does not change before the
- * round continues. */
+/* Reads the rows on another thread: the member table does not change before the round continues. */
 static enum err read_list_update(struct session_store_read *load, struct tx *tx)
 {
     struct member_table *r = container_of(load, struct member_table, store_read);
@@ -331,9 +330,8 @@ static bool send_update_to_some_subscriptions(struct member_table *r)
     return !links_are_empty(&f->subscriptions);
 }
 
-/* Ends the round of a window. A quick round sends rows only to new subscriptions, so it does not
- * change the stored hashes of the rows that the others got. New subscriptions may get the same rows
- * twice. */
+/* Ends the round of a window. A quick round sends rows only to new subscriptions, so the hashes of
+ * the rows that the others got do not change. New subscriptions may get the same rows twice. */
 static void list_window_finish_round(struct member_table *r)
 {
     struct list_update *p = r->update;

@@ -31,16 +31,14 @@ struct list_subscription {
     uint32_t count;
     struct list_window *window;
     uint64_t round; /* last round of the member table that handled the subscription */
-    /* Value of list_subscription_moves.moves when the subscription was last checked. */
-    uint64_t moves;
-    bool fresh; /* the client needs all rows */
+    uint64_t moves; /* list_subscription_moves.moves when this was last checked */
+    bool fresh;     /* the client needs all rows */
 };
 
 struct list_window {
     struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    /* List of subscriptions; those that this round has handled are at the end. */
-    struct link subscriptions;
+    struct link subscriptions; /* list; subscriptions handled in this round are at the end */
     size_t subscription_count, fresh_count;
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;

@@ -17,8 +17,7 @@ enum { MESSAGE_MAX_BYTES = 1 << 20, PIECE_BYTES = 128 * 1024 };
 struct published_session {
     uint64_t number;
     struct str bytes; /* the serialised record, on the heap */
-    /* 0 while the session is on this node. After it has moved to another node, the time at which
-     * this record expires. */
+    /* Time at which the record of a session that moved away expires; 0 if it is on this node. */
     int64_t until;
 };
 
@@ -356,8 +355,7 @@ void directory_send_all_sessions(struct session_directory *d)
     pthread_mutex_unlock(&d->lock);
 }
 
-/* Finds a session that moved to another node but that no node has published in time, or returns
- * NULL. */
+/* Finds a session that moved away and that no node has published in time, or returns NULL. */
 static struct published_session *find_moved_session_not_resumed(const struct session_directory *d,
                                                                 int64_t now)
 {

@@ -404,8 +404,7 @@ void directory_on_session_lost(struct session_directory *d, struct str record)
     remote_session_free(r);
 }
 
-/* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if all sessions are shown as
- * offline. */
+/* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if no session is left. */
 static bool show_some_node_sessions_offline(struct session_directory *d, struct directory_node *p)
 {
     unsigned was_shown_offline = 0;

@@ -27,8 +27,8 @@ enum presence_status parse_presence_status(struct opt_str word, enum presence_st
     return fallback;
 }
 
-/* Derives the kind of client from the last word of its browser name: "… Client", "… Android",
- * "Firefox". */
+/* Derives the kind of client from the last word of its browser: "… Client", "… Android", Firefox.
+ */
 enum client_kind client_kind_from_name(const char *client)
 {
     static const struct {
@@ -131,9 +131,8 @@ static enum err read_account_friends(struct session_store_read *l, struct tx *tx
     return l->gateway_loop->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
-/* Returns whether the presence of this announcement is still the last announced presence. If the
- * presence has changed again while the friends were read, a later announcement sends the new
- * presence. */
+/* Returns whether the presence has not changed again while the friends were read. If it has, a
+ * later announcement sends the new presence. */
 static bool announced_presence_is_current(struct gateway *g, const struct friends_announcement *t)
 {
     bool still = t->presence.statuses.whole == PRESENCE_INVISIBLE;
@@ -271,8 +270,7 @@ bool presence_on_remote_session_change(struct gateway *g, const struct remote_se
     memset(&l.statuses, PRESENCE_INVISIBLE, sizeof l.statuses);
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, r->user_id);
-    /* An account without sessions has no announced presence to compare with, so its presence counts
-     * as changed. */
+    /* Without sessions there is no announced presence to compare with: the presence has changed. */
     bool changed = !a || account_update_announced_presence(a, &c, &l);
     pthread_mutex_unlock(&g->lock);
     if (!changed)

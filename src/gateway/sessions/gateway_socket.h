@@ -45,8 +45,7 @@ struct gateway_socket {
     struct websocket *ws;
     const struct dialect *dialect;
     struct session *session; /* NULL unless the state is SOCKET_HAS_SESSION */
-    /* In state SOCKET_AUTHENTICATING: address of the field authentication.socket; otherwise NULL.
-     */
+    /* In state SOCKET_AUTHENTICATING: address of authentication.socket; otherwise NULL. */
     struct gateway_socket **request_socket;
     struct deadline deadline; /* deadline of the current state (struct gateway_loop_timers) */
     struct zstd *zstd;

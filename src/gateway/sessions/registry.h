@@ -56,8 +56,7 @@ struct gateway {
     bool busy;                      /* only while stopping: a loop still has work */
     struct gateway_counters count;
     _Atomic uint64_t accepted_connections; /* number of accepted connections */
-    /* Number of heartbeats in which this node was the first of the cluster. */
-    unsigned cluster_heartbeats;
+    unsigned cluster_heartbeats;           /* heartbeats of this node as the first of the cluster */
 };
 
 /* The presence last announced for an account, or for one shard of a bot. */
@@ -83,8 +82,7 @@ struct remote_session {
     struct str presence; /* JSON of activities, on the heap; p is NULL if there are none */
     snowflake *guilds;   /* ids of the session's guilds, on the heap */
     size_t guild_count;
-    /* Number of guilds up to SMALL_GUILD_MEMBERS, whose ids are first in `guilds`. */
-    size_t small_count;
+    size_t small_count; /* guilds up to SMALL_GUILD_MEMBERS, which are first in `guilds` */
 };
 
 /* An account that has sessions now, or has started sessions today. */
@@ -92,8 +90,7 @@ struct account {
     snowflake id;
     struct link sessions;
     struct link remotes; /* struct remote_session */
-    /* A bot has a list with one entry per shard, of which this is the first; shard_count is 0 if
-     * nothing was announced. */
+    /* First entry of a bot's list, one per shard; shard_count is 0 if no presence was announced. */
     struct announced_presence announced;
     unsigned session_count, remote_count, task_count;
     uint16_t starts;     /* number of sessions started on starts_day */

@@ -8,8 +8,7 @@ struct gateway_socket;
 
 /* Sends a message other than a dispatch; d is JSON. */
 void send_opcode(struct gateway_socket *p, enum opcode op, struct str d);
-/* Sends a dispatch; `form` has bits of enum payload_form, without PAYLOAD_ETF and PAYLOAD_DEFLATED.
- */
+/* Sends a dispatch; `form` are bits of enum payload_form except PAYLOAD_ETF, PAYLOAD_DEFLATED. */
 void send_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n, unsigned form);
 
 /* Creates an encoder without compressor and arena, for another thread. The encoder owns the

@@ -74,8 +74,7 @@ struct session_tasks {
 /* State of the session as far as other nodes have received it (directory and replica). */
 struct session_cluster_state {
     struct session *session;
-    /* Link in the loop's list `unpublished`, while the presence is unpublished. */
-    struct link unpublished;
+    struct link unpublished; /* link in the loop's list of unpublished presences */
     /* Link in the list of struct journal_replication while journal records are not replicated. */
     struct link unreplicated;
     uint64_t replicated_seq; /* the replica has the session's journal records up to this seq */
@@ -96,8 +95,7 @@ struct session_options {
 struct session_presence {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
-    /* The session is shown as offline, because it is disconnected; changed with the gateway's lock
-     * held. */
+    /* Shown as offline, because it is disconnected; changed with the gateway's lock held. */
     bool shown_offline;
     bool due; /* a change was not announced yet */
 };
@@ -110,10 +108,9 @@ struct session_send_progress {
 };
 
 struct session_resume_state {
-    /* Number of the last event that another loop or node sent to the client. */
-    uint64_t delivered_elsewhere;
-    uint64_t connection_number; /* number of the connection that resumed the session */
-    struct journal_slot *slot;  /* the session's slot in the journal, or NULL */
+    uint64_t delivered_elsewhere; /* last event number that another loop or node sent */
+    uint64_t connection_number;   /* number of the connection that resumed the session */
+    struct journal_slot *slot;    /* the session's slot in the journal, or NULL */
 };
 
 struct session {
@@ -130,8 +127,7 @@ struct session {
     bool bot;
     _Atomic bool revoked; /* the credential was revoked; the session's loop ends the session */
     bool listed;          /* the session is in the registry; used only on its loop */
-    /* Enum session_state; session_set_state sets it with the gateway's lock held. */
-    unsigned char state;
+    unsigned char state;  /* enum session_state; set with the gateway's lock held */
     struct session_presence presence;
     bool enters_lists; /* some member list subscriptions of the session are not set up yet */
     unsigned char large_threshold;
@@ -208,8 +204,7 @@ void session_invalidate(
 /* Sends op 9 in a later loop message, for callers that are delivering an event: the end of a
  * session frees its subscriptions and their topics. */
 void session_invalidate_later(struct gateway_loop *h, uint64_t number);
-/* session_detach removes the session from its loop, to move it; session_attach adds it to a loop.
- */
+/* session_detach removes the session from its loop, to move it; session_attach adds it to one. */
 void session_detach(struct session *s);
 void session_attach(struct session *s, struct gateway_loop *h);
 /* Gives the event its seq, stores it in the replay buffer and sends it. */

@@ -179,8 +179,7 @@ enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, 
         room->config.counters->refused_key_packages++;
         return allowed ? DAVE_REFUSED : DAVE_TOO_MANY;
     }
-    /* A client that sends a key package has discarded the keys of its earlier package and its leaf.
-     */
+    /* A client that sends a key package has discarded its earlier keys and its leaf. */
     if (m->proposed) {
         proposal_revoke(room, m);
     } else if (!room->established && proposal_find_add(room, m)) {

@@ -54,7 +54,7 @@ struct dave_message {
     unsigned version;    /* JSON: protocol_version */
     unsigned transition; /* JSON: transition_id */
     unsigned epoch;      /* JSON: epoch */
-    struct str payload; /* of a binary message: bytes after the opcode; valid during the callback */
+    struct str payload;  /* in binary messages: bytes after the opcode; valid during the callback */
 };
 bool dave_message_is_json(const struct dave_message *m);
 /* Writes the "d" object of a JSON message. */
@@ -64,10 +64,9 @@ typedef void dave_send(void *context, snowflake user, const struct dave_message 
 
 /* Counters that the rooms of one event loop share. */
 struct dave_counters {
-    uint64_t epochs;      /* winning commits */
-    uint64_t transitions; /* started */
-    /* Number of invalid commits; outdated commits are normal and do not count. */
-    uint64_t refused_commits;
+    uint64_t epochs;               /* winning commits */
+    uint64_t transitions;          /* started */
+    uint64_t refused_commits;      /* invalid commits; outdated commits do not count */
     uint64_t refused_key_packages; /* invalid or too many */
     uint64_t downgrades;           /* from version 1 to 0 */
     uint64_t resets; /* new groups because no member committed, or all commits were invalid */
@@ -116,8 +115,7 @@ enum dave_verdict dave_room_commit(struct dave_room *room, snowflake user, struc
 void dave_room_ready(struct dave_room *room, snowflake user, unsigned transition, int64_t now);
 void dave_room_invalid(struct dave_room *room, snowflake user, int64_t now);
 
-/* Returns the time at which dave_room_tick is due, or INT64_MAX if it is never due. The time
- * changes with every call above. */
+/* Returns when dave_room_tick is due, or INT64_MAX. The time changes with every call above. */
 int64_t dave_room_due(const struct dave_room *room);
 void dave_room_tick(struct dave_room *room, int64_t now);
 

@@ -30,8 +30,7 @@ struct dave_member {
     bool distrusted;    /* its commits are ignored, because most recipients of one reported it */
     int leaf;           /* or NO_LEAF */
     /* Numbers of key packages that have not arrived: requested by opcode 4 or 24, announced by
-     * opcode 31. The client sends one for each; all but the last one are outdated when they arrive.
-     */
+     * opcode 31. The client sends one for each; all but the last are outdated when they arrive. */
     unsigned requested, announced;
     /* Key package that is not used yet; empty if there is none. */
     struct buf package;
@@ -80,12 +79,10 @@ struct dave_room {
     int leaf_count;
     struct dave_proposal **proposals; /* outstanding; PROPOSALS_MAX */
     size_t proposal_count;
-    snowflake committer; /* sender of the latest commit */
-    /* Members that received the commit; that reported it as invalid. */
-    unsigned recipients, reports;
+    snowflake committer;          /* sender of the latest commit */
+    unsigned recipients, reports; /* members that received it; that reported it as invalid */
 
-    /* Id of the running transition, or 0; id of the latest one. */
-    unsigned transition, last_transition;
+    unsigned transition, last_transition; /* id of the running transition, or 0; latest id */
     int64_t transition_due, commit_due, round_due;
     int64_t round_time; /* time of the latest opcode 27 */
     int64_t not_before; /* the next round waits until then */

@@ -53,8 +53,7 @@ uint64_t mls_read_number(struct mls_reader *r, unsigned bytes)
     return v;
 }
 
-/* Reads a length. The two highest bits of its first byte are the logarithm of its number of bytes.
- */
+/* Reads a length. The two highest bits of its first byte are the logarithm of its size in bytes. */
 static size_t reader_length(struct mls_reader *r)
 {
     static const size_t least[] = { 0, 1 << 6, 1 << 14 };
@@ -526,8 +525,7 @@ void mls_write_sender(const struct mls_key *k, struct buf *out)
     mls_write_vector(out, STR("guildhall"));
 }
 
-/* Writes a signed proposal: an Add of key_package, or the Remove of a leaf if key_package is NULL.
- */
+/* Writes a signed proposal: an Add of key_package or, if that is NULL, the Remove of a leaf. */
 static void proposal_write(const struct mls_key *k, snowflake group, uint64_t epoch,
                            const struct str *key_package, uint32_t leaf, struct buf *out,
                            unsigned char ret_ref[MLS_HASH])
@@ -555,8 +553,7 @@ static void proposal_write(const struct mls_key *k, snowflake group, uint64_t ep
              &signature);
     buf_add_str(out, buf_str(&signature));
     buf_clear(&signature);
-    /* The reference covers AuthenticatedContent, which starts with the wire format: skip the
-     * version. */
+    /* The reference covers AuthenticatedContent, which starts after the version. */
     mls_hash("MLS 1.0 Proposal Reference", str_skip_bytes(buf_str(out), start + 2), ret_ref);
 }
 

@@ -68,9 +68,8 @@ struct mls_key_package {
     unsigned char ref[MLS_HASH];
 };
 
-/* Accepts a bare key package and an MLSMessage. Returns false if it is malformed, has another suite
- * or version, belongs to another user, has a limited lifetime, a key that is not a point of the
- * curve, or a wrong signature. */
+/* Accepts a bare key package and an MLSMessage. Returns false if it is malformed, of another suite,
+ * version or user, or has a limited lifetime, a key outside the curve, or a wrong signature. */
 bool mls_key_package_read(struct str bytes, snowflake user, struct mls_key_package *ret);
 
 struct mls_commit {

@@ -55,8 +55,7 @@ bool proposal_is_add_of(const struct dave_proposal *p, const struct dave_member 
 }
 
 /* Returns whether member m gets the proposal. A client must not receive its own Add. The Add of a
- * user who has left is not sent, because a client that joined after that refuses the whole message.
- */
+ * user who has left is not sent: a client that joined after that refuses the whole message. */
 static bool proposal_is_for(const struct dave_room *room, const struct dave_proposal *p,
                             const struct dave_member *m)
 {

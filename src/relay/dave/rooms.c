@@ -213,10 +213,9 @@ void participant_join_group_late(struct relay_participant *s)
     participant_group_described(s, 0);
 }
 
-/* For old gateway versions, whose messages have no sequence numbers: the client may have missed
- * messages, so it joins again with a new key package. The DAVE version that the client knows is not
- * known, so the opposite of the current version is passed: then the client is sent the current one.
- */
+/* In gateway versions without sequence numbers, a resumed client may have missed messages, so it
+ * joins again with a new key package. The DAVE version that it knows is unknown: passing the
+ * opposite of the current version makes the group send it the current one. */
 void participant_resume_group(struct relay_participant *s)
 {
     if (!s->in_group || s->version >= VOICE_SEQUENCE_VERSION)

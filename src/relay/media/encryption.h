@@ -38,8 +38,7 @@ bool media_cipher_uses_header(const struct media_cipher *s);
 struct decrypted_rtp_packet {
     unsigned char header[RTP_HEADER_SIZE]; /* without CSRCs */
     bool extended;
-    /* Decrypted bytes: the extension's preamble if there is one, then the extension and the
-     * payload. */
+    /* Decrypted: the extension's preamble if there is one, the extension, and the payload. */
     unsigned char bytes[PACKET_MAX];
     size_t n;
 };
@@ -53,8 +52,7 @@ bool media_cipher_decrypt(struct media_cipher *s, const struct rtp_packet *p,
  * the key is no longer safe. */
 bool media_cipher_nonce_was_reused(const struct media_cipher *s);
 /* Decrypts RTCP, whose first eight bytes are clear. Returns false if it is not authentic or too
- * short, or if the mode has a header nonce: these modes have no RTCP, because RTCP headers repeat.
- */
+ * short, or if the mode has a header nonce: such a mode has no RTCP, as RTCP headers repeat. */
 bool media_cipher_decrypt_rtcp(struct media_cipher *s, struct str datagram,
                                unsigned char out[PACKET_MAX], size_t *ret_n);
 /* Encrypts RTCP with the relay's next nonce; returns the length, or 0 if no nonce is left or the

@@ -19,8 +19,7 @@
 
 enum {
     WINDOW_MS = 1000,
-    /* 50 audio packets per second are normal; some clients send shorter frames. */
-    WINDOW_PACKETS = 250,
+    WINDOW_PACKETS = 250, /* 50 per second are normal; some clients send shorter frames */
     WINDOW_BYTES = 128 * 1024,
     WINDOW_VIDEO_PACKETS = 4000, /* for all layers of a camera or a screen */
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
@@ -32,8 +31,7 @@ enum {
     INTERRUPT_RECEIVERS = 128, /* so many receivers get a datagram before other rooms have a turn */
     RECEIVE_COST = 2,          /* cost of receiving a datagram; forwarding it once costs 1 */
     CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
-    /* After so many 20 ms frames, sequence and timestamp repeat together. */
-    MAX_RTP_HEADERS = 1 << 26,
+    MAX_RTP_HEADERS = 1 << 26,   /* after this many 20 ms frames, the RTP header repeats */
 };
 
 static bool is_same_address(const union media_address *a, const union media_address *b)
@@ -123,7 +121,7 @@ static void answer_ping(struct packet_work *w, struct str ping, const union medi
 }
 
 /* --- crypto timing --------------------------------------------------------------------
- * Reading the clock costs a tenth of what it would measure, so one of SAMPLE packets is timed. */
+ * Reading the clock takes a tenth of the measured time, so only some packets are timed. */
 
 static int64_t crypto_timer_start(const struct packet_work *w)
 {
@@ -185,8 +183,7 @@ static void record_audio_quality(struct relay_participant *s, const struct rtp_s
     media_counter_add(&count->jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
 }
 
-/* Returns the stream of an SSRC, or NULL if no packet with a video SSRC of the block has arrived
- * yet. */
+/* Returns the stream of an SSRC, or NULL if no packet with a video SSRC has arrived yet. */
 static struct rtp_stream *stream_of_ssrc(struct relay_participant *s, uint32_t ssrc)
 {
     if (ssrc == s->media.ssrc)
@@ -274,9 +271,8 @@ static bool is_dave_frame(const struct packet_work *w, const struct relay_partic
            memcmp(w->plain.bytes + w->plain.n - sizeof marker, marker, sizeof marker) == 0;
 }
 
-/* Queues an encrypted packet. Returns false if all nonces are used, so that the participant was
- * disconnected. SRTP has no such limit: it refuses only a packet whose sequence number was used
- * before. */
+/* Queues an encrypted packet. Returns false if all nonces are used and the participant was
+ * therefore disconnected. SRTP only refuses a packet whose sequence number was used before. */
 static bool send_or_disconnect(struct packet_work *w, struct relay_participant *to, size_t n)
 {
     bool browser = to->media.webrtc;
@@ -463,8 +459,7 @@ static void write_ssrc(struct packet_work *w, const struct rtcp_packet *part, si
     network_write_u32(out, ssrc);
 }
 
-/* Replaces the sequence numbers of missing packets (RFC 4585, 6.2.1) by those that the browser
- * sent. */
+/* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those that the browser sent. */
 static void rtcp_restore_missing(struct packet_work *w, const struct rtcp_packet *part,
                                  uint16_t ahead)
 {
@@ -486,9 +481,8 @@ static void rtcp_shift_report(struct packet_work *w, const struct relay_particip
         write_ssrc(w, part, at, network_read_u32(part->bytes.p + at) + stream->ahead_time);
 }
 
-/* Replaces the SSRC that the packet concerns by the SSRC that the browser uses. Returns false if
- * the browser has not announced one, or for transport feedback, which browsers get from the relay
- * itself. */
+/* Replaces the SSRC that the packet concerns by the SSRC that the browser uses. Returns false if it
+ * has not announced one, or for transport feedback, which browsers get from the relay itself. */
 static bool rtcp_name_target(struct packet_work *w, const struct relay_participant *to,
                              const struct rtcp_packet *part)
 {
@@ -559,8 +553,7 @@ void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size
         if (part.sender / SSRCS_PER_PARTICIPANT != s->media.ssrc / SSRCS_PER_PARTICIPANT ||
             !video_is_within_limit(s, now_ms))
             continue;
-        /* Counts as a packet of its own, because it is forwarded as one. */
-        media_window_add(&s->media.video_window, 0);
+        media_window_add(&s->media.video_window, 0); /* each part is forwarded as one packet */
         if (part.announces)
             forward_sender_report(w, s, &part);
         else if (part.about)

@@ -21,8 +21,7 @@ struct packet_work {
     struct decrypted_rtp_packet stripped; /* the decrypted packet without header extension */
 };
 
-/* Queues received media until the turn of its sender. If the queue is full, drops and frees a
- * datagram. */
+/* Queues received media until the turn of its sender; frees a datagram that does not fit. */
 void media_enqueue(struct packet_work *w, struct relay_participant *s, bool audio,
                    enum media_kind kind, struct media_datagram *d);
 
@@ -35,8 +34,7 @@ bool media_is_within_limit(struct relay_participant *s, bool audio, int64_t now_
 /* Forwards the decrypted packet in w->plain, which p describes. s may be freed by this call. */
 void media_forward_rtp(struct packet_work *w, struct relay_participant *s,
                        const struct rtp_packet *p, size_t datagram_size, int64_t now_ms);
-/* Records the quality of an audio packet and writes its new sequence and timestamp to its header.
- */
+/* Records the quality of an audio packet; writes its new sequence and timestamp to its header. */
 void media_renumber_audio(struct packet_work *w, struct relay_participant *s,
                           const struct rtp_stream_position *a);
 /* Writes the new sequence and timestamp of a browser's video packet to its header. `at` is the

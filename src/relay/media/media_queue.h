@@ -59,8 +59,7 @@ struct media_queue {
 void media_queue_init(struct media_queue *q);
 void queue_room_init(struct queue_room *room);
 
-/* Adds a datagram. Returns the datagram that was dropped, which may be the new one, or NULL if none
- * was dropped. */
+/* Adds a datagram. Returns a dropped datagram, which may be the new one; NULL if there is none. */
 struct queue_item *media_queue_add(struct media_queue *q, struct queue_sender *s,
                                    enum media_class class, struct queue_item *item);
 /* Removes and returns the datagram that is due, or NULL if the queue is empty. Call

@@ -72,8 +72,7 @@ static unsigned send_messages(struct media_sender *m, struct mmsghdr *messages, 
     return sent > 0 ? (unsigned)sent : count_messages_to_drop(m, messages, count);
 }
 
-/* Returns whether the device cannot segment the bundle (EIO), or the MTU of the route is smaller.
- */
+/* Returns whether the device cannot segment the bundle (EIO), or the route's MTU is smaller. */
 static bool bundle_is_unsupported(const struct mmsghdr *m)
 {
     return m->msg_hdr.msg_controllen && (errno == EIO || errno == EINVAL || errno == EMSGSIZE);

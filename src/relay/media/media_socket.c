@@ -48,9 +48,8 @@ static int receive_datagrams(struct media_socket *m)
     return recvmmsg(m->fd, m->in, BATCH_IN, MSG_DONTWAIT, NULL);
 }
 
-/* Returns the worker of a datagram. Discovery and media of UDP clients have an SSRC, and STUN has a
- * user name, from which the worker follows. The worker of other datagrams is found by their source
- * address. */
+/* Returns the worker of a datagram. It follows from the SSRC in discovery and media of UDP clients,
+ * from the user name in STUN, and from the source address of other datagrams. */
 static unsigned worker_of_datagram(const struct media_socket *m, struct str datagram,
                                    const union media_address *from)
 {

@@ -75,9 +75,8 @@ struct replay_window {
 bool replay_window_is_new(const struct replay_window *w, uint64_t number);
 void replay_window_add(struct replay_window *w, uint64_t number);
 
-/* The highest position of a stream so far. rtp_extend_sequence extends a 16-bit RTP sequence number
- * to 64 bits, relative to it, and returns false if the timestamp is old, so that the packet is a
- * replay. */
+/* The highest position of a stream so far. rtp_extend_sequence extends a 16-bit sequence number to
+ * 64 bits, relative to it; false means that the timestamp is old, so the packet is a replay. */
 struct rtp_position {
     uint64_t number;
     uint32_t timestamp;

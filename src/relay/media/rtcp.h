@@ -21,8 +21,7 @@ struct rtcp_packet {
     bool announces; /* the packet describes the sender's media: forward it to all receivers */
 };
 
-/* Parses the next packet of a compound datagram. Returns false if there is none, or it is
- * malformed. */
+/* Parses the next packet of a compound datagram. Returns false at the end or if it is malformed. */
 bool rtcp_parse_next(struct str *datagram, struct rtcp_packet *ret);
 
 #endif

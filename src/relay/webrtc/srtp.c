@@ -75,8 +75,7 @@ size_t srtp_material_size(enum srtp_profile profile)
 
 /* --- keys ----------------------------------------------------------------------------- */
 
-/* Derives bytes for a label: the key stream of AES in counter mode (RFC 3711, 4.3.3), with a rate
- * of 0. */
+/* Derives bytes for a label: the key stream of AES in counter mode (RFC 3711, 4.3.3), rate 0. */
 static void derive_label(const struct profile_row *row, const unsigned char *key,
                          const unsigned char *salt, unsigned char label, unsigned char *out,
                          size_t n)
@@ -196,9 +195,8 @@ enum srtp_profile srtp_profile_of(const struct srtp *s)
 
 /* --- indexes -------------------------------------------------------------------------- */
 
-/* Computes the index of a packet from its sequence number and the highest index so far (RFC
- * 3711, 3.3.1). Returns false if the index would be before the first packet, is too old, or was
- * used before. */
+/* Computes a packet's index from its sequence number and the highest index so far (RFC
+ * 3711, 3.3.1). Returns false if it would be before the first packet, is too old or was used. */
 static bool stream_index(const struct srtp_stream *stream, uint16_t sequence, uint64_t *ret)
 {
     if (!stream) {

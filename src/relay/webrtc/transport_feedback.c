@@ -66,8 +66,7 @@ bool transport_feedback_record(struct transport_feedback *f, uint16_t number, in
     return now_us - f->sent_us >= FEEDBACK_INTERVAL_US || f->count >= FEEDBACK_PACKETS / 2;
 }
 
-/* Returns the symbol of a packet. Sets *ret_delta to its time since *at_us in ticks, and advances
- * *at_us. */
+/* Returns the symbol of a packet; sets *ret_delta to its ticks since *at_us, which advances. */
 static unsigned classify_arrival(int64_t arrived_us, int64_t *at_us, int *ret_delta)
 {
     int64_t delta = (arrived_us - *at_us) / TICK_US;

@@ -26,8 +26,7 @@ struct transport_feedback {
     int64_t arrived_us[FEEDBACK_PACKETS]; /* 0: not arrived */
 };
 
-/* Reads the number of a packet from the header extension with this id. Returns false if it has
- * none. */
+/* Reads the number of a packet from the header extension `id`. Returns false if it has none. */
 bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsigned id,
                                     uint16_t *ret);
 /* Records the arrival of a packet. Returns whether feedback is due. */

@@ -23,9 +23,8 @@ struct gateway_event;
 struct session;
 
 enum {
-    JOURNAL_SENT_MAX = 256, /* maximum number of unread events for replay, plus 1 */
-    /* Maximum size of the activities; a session with longer ones is not recovered. */
-    JOURNAL_PRESENCE_BYTES = 1536,
+    JOURNAL_SENT_MAX = 256,        /* maximum number of unread events for replay, plus 1 */
+    JOURNAL_PRESENCE_BYTES = 1536, /* limit of activities; a session with more is not recovered */
     JOURNAL_SLOT_BYTES = 4096,
     /* Used instead of a loop index while the session moves between two loops. */
     JOURNAL_IN_TRANSIT = 0xffffffff,

@@ -69,8 +69,7 @@ void append_session_end_record(struct buf *out, uint64_t number)
     serial_put_u64(out, number);
 }
 
-/* Sends the collected records. The position is 0 if unsent sessions may be behind the loop's
- * position. */
+/* Sends the collected records. Position 0 means that unsent sessions may be behind the loop. */
 static void replication_send_message(struct journal_replication *c, uint64_t position)
 {
     const struct gateway *g = c->gateway_loop->gateway;
@@ -142,8 +141,7 @@ void replication_send_session_now(struct session *s)
         return;
     session_get_or_create_cluster_state(s)->whole = true;
     append_unsent_records_of_session(c, s);
-    /* Sent now, because the session's next loop may send its next record. */
-    replication_send_message(c, 0);
+    replication_send_message(c, 0); /* now, because the session's next loop may send records */
 }
 
 void replication_record_session_end(struct session *s)
@@ -185,8 +183,7 @@ static bool replication_round_mark_next_session(struct journal_replication *c, s
     return true;
 }
 
-/* Marks enough sessions that a round with as many sessions as the previous one takes ROUND_TICKS.
- */
+/* Marks so many sessions that a round as long as the previous one takes about ROUND_TICKS. */
 bool replication_round_step(struct journal_replication *c, size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;

@@ -74,12 +74,10 @@ static inline bool replication_delays_output(const struct gateway_loop *h)
 
 void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
                                  uint64_t position);
-/* Appends a record of the whole session; hub_position is the event position of its loop, if it
- * applies. */
+/* Appends a record of the whole session; hub_position is its loop's event position, if valid. */
 void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                  uint64_t hub_position);
-/* Appends a record with the event numbers of all dispatches after a seq. Returns false if the slot
- * lacks some of these numbers. */
+/* Appends a record of the event numbers after a seq. Returns false if the slot lacks one. */
 bool append_sent_events_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                uint64_t after);
 void append_session_end_record(struct buf *out, uint64_t number);
