@@ -70,7 +70,7 @@ struct gateway_source {
      * overwrites. Returns ERR_UNKNOWN_… if the guild is deleted. */
     enum err (*guild_permission_data)(struct tx *tx, snowflake guild_id, struct guild *ret,
                                       struct list *ret_channels);
-    /* Writes a guild channel in the form of its events, or returns ERR_UNKNOWN_CHANNEL. */
+    /* Writes a guild channel as in CHANNEL_CREATE, or returns ERR_UNKNOWN_CHANNEL. */
     enum err (*channel)(struct tx *tx, snowflake id, struct json_writer *out);
     enum err (*roles)(struct tx *tx, snowflake guild_id, struct list *ret);
     enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);

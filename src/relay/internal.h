@@ -592,7 +592,8 @@ void participant_free_streams(struct relay_participant *s);
  * `outer`. For the first state outer is NULL. */
 struct packet_work *packet_work_new(struct relay_worker *w, const struct packet_work *outer);
 void packet_work_free(struct packet_work *work); /* accepts NULL */
-/* Answers a request at once, or queues media until the turn of its sender. Frees d. */
+/* Answers a request at once, or queues media until the turn of its sender. In both cases d is
+ * freed. */
 void media_dispatch(struct packet_work *work, struct media_datagram *d);
 /* Handles the datagram of the queue that is due. Returns false if the queue is empty. */
 bool media_handle_next(struct packet_work *work);

@@ -7,7 +7,8 @@
 
 #include "relay/relay.h"
 
-/* A participant has a block of SSRCs: audio, then two per layer, for video and retransmissions. */
+/* A participant has a block of SSRCs: audio, then two per layer, for video and retransmissions.
+ * VIDEO_REQUEST_MAX limits the SSRCs that op 15 may name. */
 enum { VIDEO_REQUEST_MAX = 64 };
 
 /* Video that a participant requests (op 15). Nothing is requested until it has sent op 15. */

@@ -314,7 +314,7 @@ static enum err read_channel_payload(struct visibility_changes *s, struct visibi
     return e;
 }
 
-/* Resets the results first, because a read that takes too long on the loop restarts in the
+/* Resets the results first, because a store read that takes too long on the loop restarts in the
  * background. */
 static enum err read_channel_payloads(struct session_store_read *l, struct tx *tx)
 {

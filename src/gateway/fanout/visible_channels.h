@@ -27,7 +27,7 @@ void visible_channels_compare(const struct visible_channels *before,
 /* Reads the JSON of the gained channels into tx_arena. */
 enum err visible_channels_read_payloads(struct visible_channels *changes,
                                         const struct gateway_source *source, struct tx *tx);
-/* Sends the changes as CHANNEL_CREATE and CHANNEL_DELETE. */
+/* Sends the gained and lost channels to the session as CHANNEL_CREATE and CHANNEL_DELETE. */
 void visible_channels_send_changes(const struct visible_channels *changes, struct session *s);
 void visible_channels_clear(struct visible_channels *c);
 

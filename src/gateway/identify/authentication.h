@@ -20,7 +20,7 @@ struct authentication {
     char token[320];
     bool bot_only; /* the token had the prefix "Bot " */
     enum err result;
-    bool revoked; /* the credential was revoked during the read */
+    bool revoked; /* the credential was revoked during the store read */
     void (*on_authenticated)(struct authentication *g); /* called after success; owns the struct */
     void (*on_failed)(
         struct authentication *g); /* called after a failure; frees the struct that contains g */

@@ -115,7 +115,7 @@ static void add_subscription_to_member_list(struct list_subscription *u,
     member_table_start_round_now(l->table);
 }
 
-/* Removes the subscription from its list. The next round frees a list without subscriptions. */
+/* Removes the subscription from its member list, which the next round frees if it has no others. */
 static void list_subscription_leave(struct list_subscription *u)
 {
     struct member_table *r = u->window ? u->window->list->table : NULL;

@@ -12,7 +12,7 @@
 #include "gateway/wire/protocol.h"
 #include "model/member.h"
 
-enum { SESSIONS_PER_SEND_TASK = 32 }; /* sessions that get rows in one task of a round */
+enum { SESSIONS_PER_SEND_TASK = 32 }; /* sessions that get rows of a member list in one task */
 
 enum list_update_kind { LIST_UPDATE_CHANGED_ROWS, LIST_UPDATE_ALL_ROWS, LIST_UPDATE_KINDS };
 
@@ -173,7 +173,7 @@ static void write_listed_member_json(const struct list_update *p, const struct m
     json_end_object(j);
 }
 
-/* Writes a row. Skips a member who has left meanwhile; the next round removes the member. */
+/* Writes a row of a member list. Skips a member who has left; the next round removes the member. */
 static void write_list_row_json(const struct list_update *p, const struct list_update_row *row,
                                 struct json_writer *j)
 {

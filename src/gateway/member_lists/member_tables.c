@@ -112,7 +112,7 @@ static bool member_table_has_pending_work(const struct member_table *r)
            r->pending.wants_ids || r->pending.fresh || r->pending.has_outdated_rows;
 }
 
-/* Starts a round. A quick round only sends rows to new subscriptions. */
+/* Starts a round of a member table. A quick round only sends rows to new subscriptions. */
 static void member_list_round_begin(struct member_table *r, bool quick)
 {
     if (r->gateway_loop->gateway->draining)

@@ -153,7 +153,7 @@ uint32_t member_table_compute_rank(const struct member_table *r, const struct or
 /* Finds or creates the member list of a channel, which must be in the guild view. */
 struct channel_member_list *member_list_get_or_create(struct member_table *r, snowflake channel_id);
 void member_list_free(struct channel_member_list *l);
-/* Removes all members from a list, so that it is built again from the member table. */
+/* Removes all members from a member list, so that it is built again from the member table. */
 void member_list_reset(struct channel_member_list *l);
 /* Tasks of a round: member_lists_build_step builds new lists, member_lists_apply_changes updates
  * the others. They return false if there was nothing to do. */

@@ -57,7 +57,7 @@ static void collect_missed_event(void *arg, struct gateway_event *n)
     h->missed[h->missed_count++] = n;
 }
 
-/* Decodes the rows of a page. Returns false if a row is malformed. */
+/* Decodes the event log rows of a page. Returns false if a row is malformed. */
 static bool decode_event_log_rows(struct missed_events_collector *t, const struct list *page)
 {
     const struct event_log_row *rows = page->items;

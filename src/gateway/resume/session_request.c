@@ -50,7 +50,7 @@ struct session_request {
     uint64_t begun; /* last event that this loop had started when it began to retain events */
     struct missed_events missed;          /* events of the event log between `seen` and `begun` */
     unsigned reads;                       /* number of store reads so far */
-    bool reading, reply_received;         /* a read is running; a reply has arrived meanwhile */
+    bool reading, reply_received;         /* a store read is running; a reply arrived meanwhile */
     uint32_t asked;                       /* node that got the release request, or 0 */
     uint32_t replicas_of;                 /* node whose replicas were requested, or 0 */
     unsigned asked_at, replicas_asked_at; /* values of `reads` at these two requests */
@@ -63,7 +63,7 @@ struct session_request {
     bool sends_request;
     bool unfit;       /* no replica of the journal is usable */
     bool misses;      /* there are missed events to read from the event log */
-    struct str bytes; /* the serialised session, in the arena of the read */
+    struct str bytes; /* the serialised session, in the arena of the store read */
     struct buf copy;  /* copy of `bytes` while the event log is read */
 };
 

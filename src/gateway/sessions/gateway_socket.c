@@ -252,7 +252,7 @@ static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
     return ++p->payloads <= WINDOW_PAYLOADS;
 }
 
-/* Decodes "d" with the row's schema and calls the row's handler. */
+/* Decodes "d" with the schema of the opcode's row and calls the handler of that row. */
 static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row *row,
                                struct str raw)
 {

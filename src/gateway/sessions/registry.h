@@ -103,7 +103,8 @@ struct account {
 struct announced_presence *account_announced_presence(struct account *a, uint32_t shard_id,
                                                       uint32_t shard_count);
 void account_free(struct account *a);
-/* Add the remote session to its account and to the map, or remove it. Needs the gateway's lock. */
+/* Add the remote session to its account and to the map of remote sessions, or remove it. Needs the
+ * gateway's lock. */
 void remote_session_add(struct gateway *g, struct remote_session *r);
 void remote_session_remove(struct gateway *g, struct remote_session *r);
 void remote_session_free(struct remote_session *r); /* accepts NULL */

@@ -196,7 +196,7 @@ struct session *session_new_with_id(struct gateway_loop *h, const struct caller 
                                     const char *id);
 /* Returns whether the transition between the states is allowed. */
 bool session_can_change_state(enum session_state from, enum session_state to);
-/* Changes the state on the session's loop. Aborts the process if the transition is not allowed. */
+/* Changes the session's state, on its loop. Aborts the process if the transition is not allowed. */
 void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
 void session_invalidate(
@@ -207,7 +207,7 @@ void session_invalidate_later(struct gateway_loop *h, uint64_t number);
 /* session_detach removes the session from its loop, to move it; session_attach adds it to one. */
 void session_detach(struct session *s);
 void session_attach(struct session *s, struct gateway_loop *h);
-/* Gives the event its seq, stores it in the replay buffer and sends it. */
+/* Assigns the session's next seq to the event, stores it in the replay buffer and sends it. */
 void session_deliver_event(struct session *s, struct gateway_event *n, unsigned form);
 /* Creates an event with a payload for this session only and sends it. */
 void session_deliver_payload(struct session *s, enum event event, struct str payload);

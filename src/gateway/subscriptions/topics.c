@@ -65,7 +65,7 @@ static void add_subscription_to_map(struct session_subscriptions *own,
     map_put(own->map, topic_map_key(seat->topic->kind, seat->topic->id), seat);
 }
 
-/* Adds a subscription, which was just appended to the session's list, to the map. */
+/* Adds a subscription, which was just appended to the session's list, to the session's map. */
 static void add_new_subscription_to_map(struct session_subscriptions *own,
                                         struct topic_subscription *seat)
 {

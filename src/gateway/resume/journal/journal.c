@@ -87,7 +87,7 @@ void journal_close(struct journal *l)
         return;
     if (l->head)
         munmap(l->head, journal_slot_offset(JOURNAL_SLOTS_MAX));
-    if (l->head) /* otherwise another process may own the file */
+    if (l->head) /* otherwise another process may own the journal file */
         unlink(l->path);
     if (l->fd >= 0)
         close(l->fd);

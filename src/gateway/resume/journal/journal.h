@@ -89,7 +89,7 @@ static inline void journal_record_dispatch(struct journal_slot *slot, uint64_t s
 /* --- journals of dead processes ------------------------------------------------------- */
 
 enum journal_result {
-    JOURNAL_UNKNOWN,      /* there is no such file, or the file is not reliable */
+    JOURNAL_UNKNOWN,      /* there is no such journal file, or it is not reliable */
     JOURNAL_OWNER_ALIVE,  /* the owner process is alive */
     JOURNAL_SEQ_MISSING,  /* the node does not reply; its replica lacks the client's seq */
     JOURNAL_UNUSABLE,     /* the node does not reply; its replica is unusable */
@@ -98,7 +98,7 @@ enum journal_result {
 };
 
 struct found_journal_session {
-    struct journal_slot *slot; /* copy of the slot, in the arena */
+    struct journal_slot *slot; /* copy of the session's journal slot, in the arena */
     uint64_t seen; /* all events up to this number were sent, or are not for the session */
 };
 

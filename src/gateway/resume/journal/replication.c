@@ -14,7 +14,7 @@
 enum {
     MESSAGE_MAX_BYTES = 1 << 20,
     HELLO_MAX_BYTES = 64,
-    SEND_AT_BYTES = 256 * 1024, /* a message of this size is sent immediately */
+    SEND_AT_BYTES = 256 * 1024, /* a replication message of this size is sent immediately */
     ROUND_TICKS = 10,           /* seconds */
     RESEND_PAUSE_TICKS = 3,     /* seconds between two rounds after lost messages */
     STEP_MS = 250,

@@ -21,9 +21,9 @@ struct journal_replication {
     uint32_t round;     /* number of the current round; a round sends all sessions */
     unsigned ticks;     /* seconds since the last round began */
     bool round_runs;
-    size_t marked;        /* number of sessions marked in this round */
-    size_t round_size;    /* number of sessions in the previous round */
-    bool restart_due;     /* the replica missed a message; the repairing round has not begun */
+    size_t marked;     /* number of sessions marked in this round */
+    size_t round_size; /* number of sessions in the previous round */
+    bool restart_due;  /* the replica missed a message; the round that repairs this has not begun */
     unsigned pause_ticks; /* seconds until the repairing round may begin */
     struct deadline_list *steps;
     struct deadline step; /* deadline of the current round's next step */
