@@ -14,7 +14,7 @@ const char *video_codec_name(enum video_codec codec);
 /* Video codecs that a client decodes. A client that sent no list accepts any codec. */
 struct video_codecs {
     bool given;
-    uint16_t rank[CODEC_COUNT]; /* lower is preferred; 0: not decoded */
+    uint16_t rank[CODEC_COUNT]; /* lower is preferred; 0 means not decoded */
 };
 
 /* Payload types of a client by codec; 0 means that the client has not named one. */

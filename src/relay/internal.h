@@ -194,7 +194,7 @@ struct codec_offer {
 
 /* A video layer of op 12. */
 struct offered_video_layer {
-    int64_t ssrc, rtx_ssrc; /* rtx_ssrc 0: no retransmissions */
+    int64_t ssrc, rtx_ssrc; /* rtx_ssrc is 0 without retransmissions */
     unsigned char quality;
     bool active;
 };
@@ -214,11 +214,11 @@ struct relay_message {
             snowflake channel_id; /* 0: not given */
             char session_id[RELAY_SESSION_MAX];
             unsigned char token[RELAY_TOKEN_SIZE];
-            int64_t seq_ack; /* last sequence number received; -1: none */
+            int64_t seq_ack; /* last sequence number received, or -1 */
         } resume;
         struct {
-            const struct encryption_mode *mode; /* NULL: WebRTC; text has the fingerprints */
-            int transport_cc_id;                /* WebRTC: header extension; -1: none */
+            const struct encryption_mode *mode; /* NULL for WebRTC: text has the fingerprints */
+            int transport_cc_id;                /* WebRTC: id of the header extension, or -1 */
             struct codec_offer offer;
         } select;
         struct codec_offer offer; /* of RELAY_MESSAGE_CODECS */
@@ -395,7 +395,7 @@ struct participant_media {
     struct rtp_stream audio;
     /* Streams of the other SSRCs of the block; NULL before the first one. */
     struct rtp_stream *video;
-    struct rtcp_replay_window *control; /* NULL: no RTCP packet yet */
+    struct rtcp_replay_window *control; /* NULL before the first RTCP packet */
     bool has_found, has_address;
     union media_address found;   /* source address of IP discovery */
     union media_address address; /* destination of media */
@@ -443,14 +443,14 @@ struct relay_participant {
     bool described;        /* op 4 (session description) with the key was sent */
     unsigned dave_version; /* highest version of DAVE that the client supports; 0 if none */
     bool in_group;         /* is a member of the room's dave_room */
-    struct video_request *video_request; /* requested video (op 15); NULL: none */
+    struct video_request *video_request; /* requested video (op 15), or NULL */
 
     struct participant_media media;
     struct media_quality quality; /* quality of incoming audio */
     int64_t active_ms;            /* when activity was last reported */
 
     struct loop *loop;
-    uint64_t peer; /* number of the socket; 0: disconnected */
+    uint64_t peer; /* number of the socket; 0 if disconnected */
     int version;
     struct participant_outbox outbox;
     struct deadline resume_deadline;
@@ -592,14 +592,13 @@ void participant_free_streams(struct relay_participant *s);
  * `outer`. For the first state outer is NULL. */
 struct packet_work *packet_work_new(struct relay_worker *w, const struct packet_work *outer);
 void packet_work_free(struct packet_work *work); /* accepts NULL */
-/* Answers a request at once, or queues media until the turn of its sender. In both cases d is
- * freed. */
+/* Answers a request at once, or queues media until the turn of its sender. d is freed. */
 void media_dispatch(struct packet_work *work, struct media_datagram *d);
 /* Handles the datagram of the queue that is due. Returns false if the queue is empty. */
 bool media_handle_next(struct packet_work *work);
-/* Sends the datagrams that wait for a full batch. */
+/* Sends the queued datagrams now, although their batch is not full. */
 void media_flush(struct packet_work *work);
-/* Drops the received media of a participant that is not handled yet. */
+/* Drops the queued media that the participant has sent. */
 void participant_drop_media(struct relay_participant *s);
 
 /* --- media_socket.c: the UDP socket, on the receiver's thread ------------------------- */

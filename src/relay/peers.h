@@ -54,7 +54,7 @@ extern const struct type type_voice_envelope;
 /* An opcode that clients send: handle gets the decoded payload, handle_raw its JSON text. */
 struct voice_op_row {
     enum voice_op op;
-    const char *name; /* NULL: end of the table */
+    const char *name; /* NULL at the end of the table */
     bool begins;      /* IDENTIFY or RESUME: only allowed before a socket is identified */
     const struct type *type;
     void (*handle)(struct voice_peer *p, const void *d);

@@ -98,7 +98,7 @@ struct relay_options {
     const char *address; /* IPv4 address that clients are given */
     char address6[46];   /* IPv6 address that browsers are given as well; "" if there is none */
     bool no_xsalsa20;    /* do not offer xsalsa20_poly1305 */
-    size_t room_max;     /* participants per room; 0: unlimited */
+    size_t room_max;     /* participants per room; 0 means unlimited */
     unsigned threads;    /* number of threads that handle media; 0 means one per processor core */
     enum relay_e2ee e2ee;
     struct relay_source source;

@@ -295,7 +295,7 @@ static void post_adding_session_to_lists(struct enter_lists_post *e)
     loop_post(e->gateway_loop->loop, &e->post);
 }
 
-/* If the session has moved away, its new loop adds it to the lists. */
+/* If the session has moved away, its new loop adds it to its member lists. */
 static void on_adding_session_to_lists_posted(struct loop_message *post)
 {
     struct enter_lists_post *e = container_of(post, struct enter_lists_post, post);

@@ -38,7 +38,7 @@ struct list_subscription {
 struct list_window {
     struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    struct link subscriptions; /* list; subscriptions handled in this round are at the end */
+    struct link subscriptions; /* list of subscriptions; those handled in this round are last */
     size_t subscription_count, fresh_count;
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
@@ -54,7 +54,7 @@ struct channel_member_list {
     struct channel_overwrites *rule; /* copy of the overwrites of the list's first channel */
     struct member_order order;
     struct link windows;
-    struct map windows_by_hash; /* hash of the ranges -> struct list_window */
+    struct map windows_by_hash; /* hash of the row ranges -> struct list_window */
     bool built;
     size_t at;              /* position in the table's members up to which the list is built */
     uint64_t updated_round; /* round in which the changed members were applied */
@@ -175,7 +175,7 @@ void list_subscription_free(struct list_subscription *u);
 bool list_subscription_can_view(const struct list_subscription *u);
 void list_subscription_set_fresh(struct list_subscription *u, bool fresh);
 void list_window_free(struct list_window *f);
-/* Move subscriptions to the lists that changed overwrites require, in steps.
+/* Move subscriptions to the member lists that changed overwrites require, in steps.
  * list_subscription_moves_step returns false when done. */
 void list_subscription_moves_begin(struct member_table *r);
 bool list_subscription_moves_step(struct member_table *r);

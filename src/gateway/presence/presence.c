@@ -27,8 +27,7 @@ enum presence_status parse_presence_status(struct opt_str word, enum presence_st
     return fallback;
 }
 
-/* Derives the kind of client from the last word of its browser: "… Client", "… Android", Firefox.
- */
+/* Derives the kind of client from the last word of its browser: "… Client", "… Android". */
 enum client_kind client_kind_from_name(const char *client)
 {
     static const struct {
@@ -270,7 +269,7 @@ bool presence_on_remote_session_change(struct gateway *g, const struct remote_se
     memset(&l.statuses, PRESENCE_INVISIBLE, sizeof l.statuses);
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, r->user_id);
-    /* Without sessions there is no announced presence to compare with: the presence has changed. */
+    /* Without sessions there is no announced presence to compare with, so it counts as changed. */
     bool changed = !a || account_update_announced_presence(a, &c, &l);
     pthread_mutex_unlock(&g->lock);
     if (!changed)

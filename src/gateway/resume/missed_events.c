@@ -25,7 +25,7 @@ struct missed_events missed_events_in_range(uint64_t seen, uint64_t last, bool w
     };
 }
 
-/* The log need not have the last event that was sent: its row may be deleted already. */
+/* The event log need not have the last event that was sent: its row may be deleted already. */
 bool missed_events_are_deleted_from_log(const struct missed_events *m, int64_t first)
 {
     int64_t needed = m->at + (m->begun ? 1 : 2);

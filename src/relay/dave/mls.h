@@ -45,7 +45,7 @@ struct mls_key *mls_key_new(void);
 void mls_key_free(struct mls_key *k); /* accepts NULL */
 struct str mls_key_public(const struct mls_key *k);
 
-/* SignWithLabel and VerifyWithLabel. The content is the concatenation of two parts. */
+/* SignWithLabel and VerifyWithLabel of RFC 9420. The content is the concatenation of two parts. */
 void mls_sign(const struct mls_key *k, const char *label, struct str content, struct str more,
               struct buf *out);
 bool mls_verify(struct str public_key, const char *label, struct str content, struct str more,

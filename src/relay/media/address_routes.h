@@ -12,7 +12,7 @@
 /* Addresses of browsers are proved by STUN, those of other clients are not. */
 enum address_kind { ADDRESS_CLIENT, ADDRESS_BROWSER, ADDRESS_KINDS };
 
-enum { ADDRESS_RESERVED_MS = 10000 }; /* time for which it is reserved for its worker */
+enum { ADDRESS_RESERVED_MS = 10000 }; /* an address is reserved for its browser's worker */
 
 struct address_routes *address_routes_new(void);
 void address_routes_free(struct address_routes *routes); /* accepts NULL */
@@ -26,7 +26,7 @@ void address_route_set(struct address_routes *routes, enum address_kind kind, ui
 /* Removes the route of an address, unless another worker has set it meanwhile. */
 void address_route_clear(struct address_routes *routes, enum address_kind kind, uint64_t key,
                          unsigned worker);
-/* Returns the worker; -1: unknown address. */
+/* Returns the worker, or -1 if the address is unknown. */
 int address_route_find(struct address_routes *routes, enum address_kind kind, uint64_t key);
 
 #endif

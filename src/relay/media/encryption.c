@@ -159,7 +159,7 @@ static EVP_CIPHER_CTX *aes_context_new(const unsigned char *key)
     return c;
 }
 
-/* Client libraries that do not start at random start with 0x00, 0x01 or 0x80: start elsewhere. */
+/* Client libraries with a fixed first nonce use the bytes 0x00, 0x01 or 0x80: avoid these. */
 static unsigned char choose_edge_byte(void)
 {
     return (unsigned char)(0x20 + randombytes_uniform(0x40));

@@ -21,7 +21,7 @@ enum {
     WINDOW_MS = 1000,
     WINDOW_PACKETS = 250, /* 50 per second are normal; some clients send shorter frames */
     WINDOW_BYTES = 128 * 1024,
-    WINDOW_VIDEO_PACKETS = 4000, /* for all layers of a camera or a screen */
+    WINDOW_VIDEO_PACKETS = 4000, /* packets of all layers of a camera or a screen */
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     WINDOW_FOREIGN = 50, /* packets from unknown addresses that are decrypted */
     WINDOW_DISCOVERY = 20,

@@ -23,7 +23,7 @@ bool dtls_is_record(struct str datagram);
 
 /* Certificate and settings of this process, for all handshakes and threads. */
 struct dtls_identity;
-struct dtls_identity *dtls_identity_new(void); /* NULL: OpenSSL cannot create a certificate */
+struct dtls_identity *dtls_identity_new(void); /* NULL if OpenSSL cannot create a certificate */
 void dtls_identity_free(struct dtls_identity *identity); /* accepts NULL */
 /* As in SDP: "sha-256 4A:79:…". */
 const char *dtls_identity_fingerprint(const struct dtls_identity *identity);

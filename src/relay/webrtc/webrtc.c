@@ -122,7 +122,7 @@ struct dtls_datagram {
 struct handshake {
     uv_work_t work;
     struct relay_worker *worker;
-    struct webrtc *transport; /* NULL: the participant is gone */
+    struct webrtc *transport; /* NULL if the participant was removed */
     bool running;
     int64_t begun_ms;
     struct deadline check;

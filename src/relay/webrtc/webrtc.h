@@ -26,7 +26,7 @@ struct webrtc {
     struct str fingerprints; /* hashes of the browser's certificate, one per line */
     struct handshake *handshake;
     unsigned handshakes;
-    struct srtp *srtp;       /* NULL: the handshake is not finished */
+    struct srtp *srtp;       /* NULL until the handshake is finished */
     int64_t checked_ms;      /* when the last valid STUN request arrived */
     struct deadline consent; /* deadline for the next valid STUN request */
     int transport_cc_id;     /* header extension that numbers the browser's packets; -1 if none */
