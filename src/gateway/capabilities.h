@@ -1,7 +1,8 @@
 /* capabilities.h - writes READY in the form that the "capabilities" of a user client require.
  *
- * While READY is written, the source passes its objects to struct ready_writer, which writes the
- * fields that stay in their object and collects the others in lists at the end. */
+ * Some capabilities move fields to lists at the end of READY. For example, all users are in one
+ * list, and the other objects have only user ids. struct ready_writer collects these lists while
+ * READY is written. */
 #ifndef GATEWAY_CAPABILITIES_H
 #define GATEWAY_CAPABILITIES_H
 
@@ -17,13 +18,13 @@ enum capability {
     CAPABILITY_GUILD_SETTINGS = 1 << 3, /* user_guild_settings has entries, partial and version */
     CAPABILITY_USERS = 1 << 4,        /* users are in one list; other objects have only user ids */
     CAPABILITY_SUPPLEMENTAL = 1 << 5, /* with CAPABILITY_USERS: READY_SUPPLEMENTAL follows READY */
-    CAPABILITY_OTHER_STATES = 1 << 7, /* includes read states of types other than channel */
+    CAPABILITY_OTHER_STATES = 1 << 7, /* READY includes read states of types other than channel */
     CAPABILITY_NO_SETTINGS = 1 << 9,  /* no user_settings and no USER_SETTINGS_UPDATE */
     CAPABILITY_PROPERTIES = 1 << 10,  /* guild fields are inside "properties" */
-    CAPABILITY_CALLS = 1 << 12,       /* the client receives its running calls after READY */
+    CAPABILITY_CALLS = 1 << 12, /* the client gets the running calls of its channels after READY */
 };
 
-/* Lists at the end of READY that collect fields of other objects. */
+/* Lists at the end of READY with fields that were moved out of other objects. */
 enum ready_list {
     READY_LIST_USERS,         /* every user, once */
     READY_LIST_MEMBERS,       /* per guild: members that READY lists */
@@ -41,26 +42,26 @@ struct ready_writer {
     struct json_writer lists[READY_LISTS]; /* open JSON arrays in `texts` */
 };
 
-/* Lengths of the lists at one moment, for ready_writer_restore. */
+/* Lengths of all lists of a struct ready_writer at one moment, for ready_writer_restore. */
 struct ready_writer_mark {
     struct json_writer lists[READY_LISTS];
     size_t bytes[READY_LISTS];
 };
 
-/* Initializes a writer, which must not move in memory. With capabilities 0 no field moves. */
+/* Initializes a writer, which must not move in memory. With capabilities 0 no field is moved. */
 void ready_writer_init(struct ready_writer *s, int64_t capabilities, snowflake own);
 void ready_writer_clear(struct ready_writer *s);
 
-/* Returns whether users are in one list and other objects have only user ids; false for NULL. */
+/* Returns whether READY has one list of all users, to which other objects refer; false for NULL. */
 bool ready_has_user_list(const struct ready_writer *s);
 
-/* Encode the members of a guild, or relationships. With `refers` each object is encoded separately,
- * with a user id instead of the user; otherwise all objects are one JSON list. */
+/* Encode the members of a guild, or relationships. If `refers` is true, each object is encoded
+ * separately, with a user id instead of the user; otherwise all objects are one JSON list. */
 struct encoded_members encode_members(struct arena *arena, const struct list *members, bool refers);
 struct encoded_members encode_relationships(struct arena *arena, const struct list *relationships,
                                             bool refers);
 
-/* Encodes the fields of a guild that are the same for all viewers, and each channel. */
+/* Encodes the fields of a guild that are the same for all viewers, and its channels, as JSON. */
 const struct encoded_guild *encode_shared_guild(struct arena *arena, const struct guild *guild,
                                                 const struct list *sounds,
                                                 const struct list *channels);
@@ -68,28 +69,28 @@ const struct encoded_guild *encode_shared_guild(struct arena *arena, const struc
 struct encoded_members *encoded_users_copy(struct arena *arena,
                                            const struct encoded_members *people);
 
-/* Writes a guild for READY; if s is NULL, as in GUILD_CREATE. */
+/* Writes a guild in the form of READY, or in the form of GUILD_CREATE if s is NULL. */
 void write_ready_guild_json(struct ready_writer *s, const struct gateway_guild *g,
                             struct json_writer *out);
 /* Writes an unavailable guild, whose data is sent after READY. */
 void write_ready_unavailable_guild_json(struct ready_writer *s, snowflake id,
                                         struct json_writer *out);
-/* Write a list of relationships, or a private channel, for READY. */
+/* Write a list of relationships, or a private channel, in the form of READY. */
 void write_ready_relationships_json(struct ready_writer *s,
                                     const struct encoded_members *relationships,
                                     struct json_writer *out);
 void write_ready_private_channel_json(struct ready_writer *s, const struct channel *c,
                                       struct json_writer *out);
 
-/* Save the lengths of the lists, and restore them: this removes all entries that guilds have added
- * since then, except users. */
+/* ready_writer_save returns the lengths of all lists. ready_writer_restore removes all entries that
+ * were added to the lists since then, except users. */
 struct ready_writer_mark ready_writer_save(const struct ready_writer *s);
 void ready_writer_restore(struct ready_writer *s, const struct ready_writer_mark *m);
 size_t ready_writer_bytes(const struct ready_writer *s); /* total bytes of all lists */
-bool ready_writer_is_full(const struct ready_writer *s); /* whether a list has its maximum size */
+bool ready_writer_is_full(const struct ready_writer *s); /* whether a list has reached its limit */
 
 /* Completes READY with the presences of friends and the collected lists, and writes
- * READY_SUPPLEMENTAL if it is needed. */
+ * READY_SUPPLEMENTAL if the capabilities require it. */
 void ready_writer_end(struct ready_writer *s, struct gateway *g, const struct list *friends,
                       struct json_writer *ready, struct json_writer *more);
 

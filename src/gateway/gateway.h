@@ -29,7 +29,7 @@ struct gateway_viewer {
     bool bot;
     uint32_t intents;                  /* bots only */
     int64_t capabilities;              /* users only */
-    struct ready_writer *ready_writer; /* user sessions: form of READY; or NULL */
+    struct ready_writer *ready_writer; /* writes READY of a user session; otherwise NULL */
     int64_t large_threshold;           /* guilds with more members are "large" */
     char address[48];                  /* client address, only for READY; otherwise "" */
     const struct user *user;           /* the account, if already read; or NULL */
@@ -39,14 +39,15 @@ struct gateway_viewer {
 /* Parameters of a member search. */
 struct gateway_member_search {
     snowflake guild_id;
-    struct str prefix;    /* prefix of user name or nick; empty means all members */
+    struct str prefix;    /* prefix of the user name or nick; if empty, all members match */
     struct list user_ids; /* items: snowflake; if not empty, only these accounts */
     snowflake after;      /* in a list of all members: only user ids greater than this one */
     int64_t limit;
     bool newest; /* sort by joining time, newest first */
 };
 
-/* Functions that read platform data, in a read transaction unless noted; results in tx_arena. */
+/* Functions that read platform data, in a read transaction unless noted; results are in tx_arena.
+ */
 struct gateway_source {
     /* Reads the application of a bot; the application's flags allow privileged intents. */
     enum err (*application)(struct tx *tx, snowflake bot_id, snowflake *ret_id, int64_t *ret_flags);
@@ -69,7 +70,7 @@ struct gateway_source {
      * overwrites. Returns ERR_UNKNOWN_… if the guild is deleted. */
     enum err (*guild_permission_data)(struct tx *tx, snowflake guild_id, struct guild *ret,
                                       struct list *ret_channels);
-    /* Writes a guild channel in the form of its events, or returns ERR_UNKNOWN_CHANNEL. */
+    /* Writes a guild channel as in CHANNEL_CREATE, or returns ERR_UNKNOWN_CHANNEL. */
     enum err (*channel)(struct tx *tx, snowflake id, struct json_writer *out);
     enum err (*roles)(struct tx *tx, snowflake guild_id, struct list *ret);
     enum err (*member)(struct tx *tx, snowflake guild_id, snowflake user_id, struct member *ret);
@@ -92,9 +93,10 @@ struct gateway_source {
     enum err (*sounds)(struct tx *tx, snowflake guild_id, struct list *ret);
 };
 
-/* The session that a hook is called for. */
+/* Kind of client, derived from the properties in IDENTIFY. */
 enum client_kind { CLIENT_DESKTOP, CLIENT_MOBILE, CLIENT_WEB, CLIENT_KINDS };
 
+/* The session that a hook is called for. */
 struct gateway_caller {
     const struct caller *caller;
     uint64_t session; /* session number, for AUDIENCE_SESSION */
@@ -103,7 +105,7 @@ struct gateway_caller {
     enum client_kind client;
 };
 
-/* Handlers in other folders for opcodes and session events, called on a loop; may be NULL. */
+/* Handlers in other folders for opcodes and session events, called on a loop; each may be NULL. */
 struct gateway_hooks {
     void *arg;
     /* Handlers of op 4, 13, 18-22, and of op 34. They return false if the data is invalid. d is the
@@ -134,7 +136,7 @@ struct gateway_options {
     const char *journal;          /* folder of the journal, in a cluster, or NULL */
     bool replicates;              /* nodes store replicas of each other's journals */
     bool suspends;                /* sessions are suspended when the server stops */
-    bool no_limits;               /* no rate limits for IDENTIFY and for requests of all members */
+    bool no_limits; /* no rate limits for IDENTIFY and for requests for all members of a guild */
 };
 
 struct gateway *gateway_new(const struct gateway_options *options);
@@ -167,8 +169,8 @@ void gateway_publish_at_log_position(struct gateway *g, int64_t position,
 void gateway_on_session_move(struct gateway *g, const struct session_move *m);
 /* Handlers of messages from other nodes, thread-safe: gateway_on_directory_message (sessions and
  * presences), gateway_on_replica_message (journal replication). gateway_on_nats_connected is called
- * after a reconnect to NATS; gateway_on_live_nodes about once a second, with the identities of all
- * living nodes, this one included. */
+ * after a reconnect to NATS; gateway_on_live_nodes is called about once a second, with the
+ * identities of all living nodes, this one included. */
 void gateway_on_directory_message(struct gateway *g, struct str message);
 void gateway_on_replica_message(struct gateway *g, struct str message);
 void gateway_on_nats_connected(struct gateway *g);
@@ -205,7 +207,7 @@ void gateway_write_presences_json(struct gateway *g, snowflake guild_id, const s
                                   bool referring, struct json_writer *j);
 /* Writes the presence of one account, even if the account is offline. */
 void gateway_write_presence_json(struct gateway *g, snowflake user_id, struct json_writer *j);
-/* Removes accounts that are not online from `ids`, and all after the first `max`. */
+/* Removes all accounts that are not online from `ids`, then all accounts after the first `max`. */
 void gateway_filter_online_accounts(struct gateway *g, struct list *ids, size_t max);
 
 /* Returns how many sessions this bot may still start today. */
@@ -226,7 +228,7 @@ struct gateway_session_options {
 size_t gateway_list_account_sessions(struct gateway *g, snowflake user_id,
                                      struct gateway_session_options *out, size_t max);
 
-/* Operator actions on a session, to test its client. */
+/* Actions of an operator on a session, to test how its client reacts. */
 enum gateway_session_action {
     GATEWAY_ACTION_RECONNECT,  /* op 7: the client should reconnect */
     GATEWAY_ACTION_INVALIDATE, /* op 9, the session ends */

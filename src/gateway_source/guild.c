@@ -7,7 +7,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 
-enum { ONLINE_MEMBERS_MAX = 1000 }; /* maximum of online members that a bot gets of a large guild */
+enum { ONLINE_MEMBERS_MAX = 1000 }; /* maximum of a large guild's online members for a bot */
 
 static bool member_is_listed(const struct list *members, snowflake id)
 {

@@ -47,8 +47,8 @@ static enum err read_session_starts(struct tx *tx, snowflake bot_id, int64_t day
     return e;
 }
 
-/* Increments in SQL, because another node may have counted meanwhile. The later day wins, because
- * the clocks of nodes differ. */
+/* Increments the count in SQL, because another node may have counted a session start meanwhile. The
+ * later day wins, because the clocks of nodes differ. */
 static const char INSERT_SESSION_START[] =
     "insert into session_starts (bot_id, day, starts) values ($1, $2, 1) "
     "on conflict (bot_id) do update set "

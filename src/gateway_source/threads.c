@@ -137,7 +137,7 @@ enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake
         e = read_thread_member_details(tx, g, guild_id, &m[i]);
         if (!e)
             m[retained++] = m[i];
-        /* A member who left the guild will soon be removed from the thread. */
+        /* Skip a member who left the guild and will soon be removed from the thread. */
         else if (e == ERR_UNKNOWN_MEMBER)
             e = OK;
     }

@@ -11,23 +11,23 @@ enum video_codec { CODEC_H264, CODEC_VP8, CODEC_VP9, CODEC_AV1, CODEC_H265, CODE
 
 const char *video_codec_name(enum video_codec codec);
 
-/* Video codecs that a client decodes. A client that sent no list accepts any. */
+/* Video codecs that a client decodes. A client that sent no list accepts any codec. */
 struct video_codecs {
     bool given;
-    uint16_t rank[CODEC_COUNT]; /* lower is preferred; 0: not decoded */
+    uint16_t rank[CODEC_COUNT]; /* lower is preferred; 0 means not decoded */
 };
 
-/* Payload types of a client by codec; 0: not named. */
+/* Payload types of a client by codec; 0 means that the client has not named one. */
 struct codec_numbers {
     unsigned char opus, video[CODEC_COUNT], rtx[CODEC_COUNT];
 };
 void codec_numbers_add(struct codec_numbers *n, struct str name, unsigned type, unsigned rtx);
-/* Translates a payload type of video from the numbers of a sender to those of a receiver; -1: the
- * receiver has no number for this codec. */
+/* Translates a payload type of video from the numbers of a sender to those of a receiver. Returns
+ * -1 if the receiver has no number for this codec. */
 int codec_numbers_translate(const struct codec_numbers *from, const struct codec_numbers *to,
                             unsigned type);
 
-/* Adds a codec to the list; an unknown name only sets given. */
+/* Adds a codec to the list; an unknown name only sets c->given. */
 void video_codecs_add(struct video_codecs *c, struct str name, int64_t priority);
 
 /* Sums of the codec priorities of all participants of a room. */

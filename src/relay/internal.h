@@ -24,7 +24,7 @@ enum {
     VOICE_HEARTBEAT_TIMEOUT_MS = 2 * VOICE_HEARTBEAT_MS + 5000,
     VOICE_IDENTIFY_TIMEOUT_MS = 30 * 1000, /* time limit for IDENTIFY */
     VOICE_RESUME_TIMEOUT_MS = 60 * 1000,   /* time limit for RESUME after the socket closed */
-    VOICE_SPEAKING_DELAY_MS = 1000,        /* delay of op 5 after too many changes */
+    VOICE_SPEAKING_DELAY_MS = 1000,        /* delay of op 5 (speaking) after too many changes */
     VOICE_REPLAY_MAX = 256,                /* number of messages stored for RESUME */
     VOICE_REPLAY_BYTES = 1024 * 1024,      /* and their size */
     VOICE_MAX_MESSAGE = 16 * 1024,
@@ -114,16 +114,16 @@ struct relay_worker {
     struct loop *loop;
     struct relay_participants *participants;
     struct packet_work *work;
-    struct packet_work *inner_work;           /* the same for relay_worker_interrupt */
-    bool interrupted;                         /* relay_worker_interrupt runs */
-    uint64_t done_packets, done_bytes;        /* datagrams that are done and not counted yet */
-    struct media_queue queue;                 /* received media */
+    struct packet_work *inner_work;    /* the same for relay_worker_interrupt */
+    bool interrupted;                  /* relay_worker_interrupt runs */
+    uint64_t done_packets, done_bytes; /* datagrams that were handled but are not counted yet */
+    struct media_queue queue;          /* received media */
     struct broadcast_queue *broadcast_queues; /* one per server loop */
     _Atomic(struct relay_message *) messages; /* lock-free stack of unread messages, newest first */
     struct relay_message_queue {
         struct relay_message *first, *last;
     } state_changes, client_messages; /* queues: committed changes; messages of clients */
-    _Atomic bool woken;               /* .wake is posted and has not run yet */
+    _Atomic bool woken;               /* `wake` is posted and has not run yet */
     struct loop_message wake;
     struct datagram_list received; /* datagrams that wait until committed changes are applied */
     pthread_mutex_t lock;          /* protects the inbox, to which the receiver appends */
@@ -139,7 +139,7 @@ struct relay {
     struct loops *worker_loops;
     struct relay_worker *workers;
     unsigned worker_count;
-    struct loops *receiver_loops; /* one loop; NULL: a single worker receives by itself */
+    struct loops *receiver_loops; /* loop that receives; NULL if a single worker does it */
     struct media_socket *media;
     struct address_routes *routes; /* worker of each address */
     int port;
@@ -147,16 +147,17 @@ struct relay {
     pthread_mutex_t lock;           /* protects the next three members */
     struct map unauthenticated;     /* number of unauthenticated sockets by address key */
     struct map pending_identifies;  /* pending IDENTIFYs by socket number */
-    struct dtls_identity *identity; /* certificate for browsers; NULL: none has connected yet */
+    struct dtls_identity *identity; /* certificate for browsers; NULL before the first browser */
     _Atomic uint64_t peers;         /* last socket number assigned */
     struct relay_counters count;
 };
 
-/* Returns the worker that owns a room; the index of the worker that assigned an SSRC. */
+/* relay_worker_of_room returns the worker that owns a room; relay_worker_of_ssrc returns the index
+ * of the worker that assigned an SSRC. */
 struct relay_worker *relay_worker_of_room(const struct relay *r, snowflake room_id);
 unsigned relay_worker_of_ssrc(const struct relay *r, uint32_t ssrc);
 
-/* Whether clients may select this encryption mode. */
+/* Returns whether clients may select this encryption mode. */
 static inline bool relay_offers_encryption(const struct relay *r,
                                            const struct encryption_mode *mode)
 {
@@ -165,7 +166,7 @@ static inline bool relay_offers_encryption(const struct relay *r,
 
 /* Stores a pending IDENTIFY by its socket number. */
 void pending_identify_add(struct pending_identify *c);
-/* Removes a pending IDENTIFY and returns it; NULL: it was already accepted or refused. */
+/* Removes a pending IDENTIFY and returns it, or NULL if it was already accepted or refused. */
 struct pending_identify *pending_identify_remove(struct relay *r, uint64_t number);
 
 /* --- messages from sockets and commits to the relay's thread ---------------------------- */
@@ -193,7 +194,7 @@ struct codec_offer {
 
 /* A video layer of op 12. */
 struct offered_video_layer {
-    int64_t ssrc, rtx_ssrc; /* rtx_ssrc 0: no retransmissions */
+    int64_t ssrc, rtx_ssrc; /* rtx_ssrc is 0 without retransmissions */
     unsigned char quality;
     bool active;
 };
@@ -213,17 +214,17 @@ struct relay_message {
             snowflake channel_id; /* 0: not given */
             char session_id[RELAY_SESSION_MAX];
             unsigned char token[RELAY_TOKEN_SIZE];
-            int64_t seq_ack; /* last sequence number received; -1: none */
+            int64_t seq_ack; /* last sequence number received, or -1 */
         } resume;
         struct {
-            const struct encryption_mode *mode; /* NULL: WebRTC; text has the fingerprints */
-            int transport_cc_id;                /* WebRTC: header extension; -1: none */
+            const struct encryption_mode *mode; /* NULL for WebRTC: text has the fingerprints */
+            int transport_cc_id;                /* WebRTC: id of the header extension, or -1 */
             struct codec_offer offer;
         } select;
         struct codec_offer offer; /* of RELAY_MESSAGE_CODECS */
         struct {
             unsigned bits;
-            uint32_t ssrc; /* SSRC of audio that the client announces; 0: none */
+            uint32_t ssrc; /* SSRC of audio that the client announces; 0 means none */
         } speaking;
         struct {
             int64_t ssrc;
@@ -249,14 +250,14 @@ void relay_message_send(struct relay_message *n);
 
 /* Starts the workers' loops. */
 void relay_workers_start(struct relay *r);
-/* relay_workers_clear frees what the workers own, on their threads; relay_workers_stop ends the
+/* relay_workers_clear frees all data of the workers, on their threads; relay_workers_stop ends the
  * threads. */
 void relay_workers_clear(struct relay *r);
 void relay_workers_stop(struct relay *r);
 /* Handles the datagrams of rooms that were idle, while a datagram is forwarded to a large room. */
 void relay_worker_interrupt(struct relay_worker *w);
-/* Appends received datagrams to the worker's inbox and wakes it; drops those that exceed it. Runs
- * on the receiver's thread. */
+/* Appends received datagrams to the worker's inbox and wakes it; drops datagrams for which it has
+ * no space. Runs on the receiver's thread. */
 void relay_worker_receive(struct relay_worker *w, struct datagram_list *list);
 
 /* --- serialised messages: a message to a whole room is serialised once ------------------ */
@@ -265,8 +266,8 @@ struct serialized_message {
     _Atomic unsigned refs;
     size_t n;
     bool binary;
-    /* JSON: {"op":5,"d":{…}, without the closing brace: a sequence number may follow. Binary:
-     * opcode and payload; a sequence number may precede them. */
+    /* A JSON message is {"op":5,"d":{…}, without the closing brace: a sequence number may follow. A
+     * binary message is opcode and payload; a sequence number may precede them. */
     char bytes[];
 };
 
@@ -276,7 +277,7 @@ struct serialized_message *serialized_message_new_binary(enum dave_opcode op, st
 struct serialized_message *serialized_message_from_buf(enum voice_op op, struct buf *d);
 struct serialized_message *serialized_message_ref(struct serialized_message *t);
 void serialized_message_unref(struct serialized_message *t); /* accepts NULL */
-/* Writes the complete message; seq 0: without a sequence number. */
+/* Writes the complete message; without a sequence number if seq is 0. */
 void serialized_message_write(const struct serialized_message *t, unsigned seq, struct buf *out);
 
 /* --- messages from the relay's thread to a socket's loop -------------------------------- */
@@ -297,7 +298,7 @@ struct relay_peer_message {
     enum peer_message_kind kind;
     uint64_t peer;
     enum relay_close_code code;
-    unsigned worker; /* worker of the participant: PEER_MESSAGE_IDENTIFIED and _RESUMED */
+    unsigned worker; /* index of the participant's worker, in _IDENTIFIED and _RESUMED */
     struct voice_state_key voice_state;
     struct serialized_message *text; /* of PEER_MESSAGE_TEXT */
     unsigned seq;
@@ -310,8 +311,8 @@ void peer_message_send_identified(struct relay_worker *w, struct loop *loop, uin
                                   enum peer_message_kind kind, const struct voice_state_key *key);
 void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
                             struct serialized_message *text, unsigned seq);
-/* Sends one text to many sockets: call broadcast_add_receiver for each, then broadcast_send. Runs
- * on the relay's thread; send nothing else in between. */
+/* Sends one message to many sockets: call broadcast_add_receiver for each, then broadcast_send.
+ * Runs on the relay's thread; send nothing else in between. */
 void broadcast_add_receiver(struct relay_worker *w, struct loop *loop, uint64_t peer,
                             struct serialized_message *text, unsigned seq);
 void broadcast_send(struct relay_worker *w, struct serialized_message *text);
@@ -328,7 +329,7 @@ void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct
 void on_voice_socket_closed(struct websocket *ws, int code);
 void on_voice_socket_shutdown(struct websocket *ws);
 
-/* Counts the unauthenticated sockets of an address. False: there are too many. */
+/* Counts the unauthenticated sockets of an address. Returns false if there are too many. */
 bool relay_count_unauthenticated(struct relay *r, uint64_t address);
 void relay_uncount_unauthenticated(struct relay *r, uint64_t address);
 
@@ -346,7 +347,7 @@ struct request_window {
     int64_t since_ms;
     unsigned count;
 };
-/* Counts a request. False: the limit per second is exceeded. */
+/* Counts a request. Returns false if the limit per second is exceeded. */
 static inline bool request_is_within_limit(struct request_window *w, int64_t now_ms, unsigned most)
 {
     if (now_ms - w->since_ms >= 1000)
@@ -382,19 +383,19 @@ struct participant_camera {
     struct str streams; /* the client's description: a JSON list */
 };
 
-enum { MEDIA_SSRCS = 1 + 2 * RELAY_LAYERS_MAX }; /* SSRCs of a block that carry media */
+enum { MEDIA_SSRCS = 1 + 2 * RELAY_LAYERS_MAX }; /* SSRCs of a participant that carry media */
 
 /* Keys, streams and addresses of RTP and RTCP. */
 struct participant_media {
     uint32_t ssrc; /* first SSRC of the participant's block: audio */
     unsigned char key[ENCRYPTION_KEY_SIZE];
-    struct media_cipher *cipher;     /* NULL: WebRTC, or no protocol selected yet */
-    struct webrtc *webrtc;           /* NULL: UDP, or no protocol selected yet */
+    struct media_cipher *cipher;     /* NULL for WebRTC, or if no protocol is selected yet */
+    struct webrtc *webrtc;           /* NULL for UDP, or if no protocol is selected yet */
     uint32_t announced[MEDIA_SSRCS]; /* SSRCs that a browser sends with, in the block's order */
     struct rtp_stream audio;
-    struct rtp_stream *video;           /* streams of the other SSRCs of the block; NULL: none used
-                                         * yet */
-    struct rtcp_replay_window *control; /* NULL: no RTCP packet yet */
+    /* Streams of the other SSRCs of the block; NULL before the first one. */
+    struct rtp_stream *video;
+    struct rtcp_replay_window *control; /* NULL before the first RTCP packet */
     bool has_found, has_address;
     union media_address found;   /* source address of IP discovery */
     union media_address address; /* destination of media */
@@ -402,8 +403,8 @@ struct participant_media {
 };
 
 struct participant_rate_limits {
-    struct request_window speaking;          /* op 5 changes that were sent to others */
-    struct request_window discovery;         /* IP discovery and pings */
+    struct request_window speaking;  /* changes of op 5 that were sent to others in this second */
+    struct request_window discovery; /* IP discovery and pings */
     struct request_window foreign_discovery; /* IP discovery from unknown addresses */
     struct request_window rtcp_received;     /* RTCP requests to this participant */
     struct request_window rtcp_sent;         /* RTCP requests from this participant */
@@ -414,8 +415,8 @@ struct participant_rate_limits {
 /* Sequence numbers, and messages that the client may have missed. */
 struct participant_outbox {
     uint16_t seq;
-    /* Ring buffer that ends with message number seq. NULL stands for a list of participants, which
-     * is written again when it is resent. */
+    /* Ring buffer that ends with message number seq. A NULL entry stands for a list of
+     * participants, which is written again when it is resent. */
     struct serialized_message **ring;
     unsigned ring_first, ring_count, ring_cap;
     size_t ring_bytes;
@@ -439,17 +440,17 @@ struct relay_participant {
     struct participant_rate_limits rate;
     struct participant_camera camera;
     struct codec_offer offer;
-    bool described;        /* op 4 with the key was sent */
-    unsigned dave_version; /* highest version of DAVE that the client supports; 0: none */
+    bool described;        /* op 4 (session description) with the key was sent */
+    unsigned dave_version; /* highest version of DAVE that the client supports; 0 if none */
     bool in_group;         /* is a member of the room's dave_room */
-    struct video_request *video_request; /* requested video (op 15); NULL: none */
+    struct video_request *video_request; /* requested video (op 15), or NULL */
 
     struct participant_media media;
     struct media_quality quality; /* quality of incoming audio */
     int64_t active_ms;            /* when activity was last reported */
 
     struct loop *loop;
-    uint64_t peer; /* number of the socket; 0: disconnected */
+    uint64_t peer; /* number of the socket; 0 if disconnected */
     int version;
     struct participant_outbox outbox;
     struct deadline resume_deadline;
@@ -457,14 +458,14 @@ struct relay_participant {
 
 struct relay_room {
     snowflake id;       /* the channel's id, or the stream's server id */
-    snowflake guild_id; /* as in the voice states of the participants */
+    snowflake guild_id; /* guild id in the voice states of the participants */
     struct relay *relay;
     struct relay_worker *worker;
     struct queue_room share; /* share of the worker's time */
     enum video_codec codec;
     struct relay_participant **participants;
     size_t count, cap;
-    struct dave_room *group; /* NULL: no end-to-end encryption (turned off, or a stage) */
+    struct dave_room *group; /* NULL without end-to-end encryption (turned off, or a stage) */
     struct deadline group_deadline;
     bool is_counted_encrypted;
 };
@@ -490,10 +491,10 @@ void participant_set_address(struct relay_participant *s, const union media_addr
 unsigned participant_visible_speaking(const struct relay_participant *s);
 /* Stores the speaking bits and sends them with the SSRC to the others (op 5). */
 void participant_set_speaking(struct relay_participant *s, unsigned speaking);
-/* Whether media can be encrypted for the participant and its address is known. */
+/* Returns whether media can be encrypted for the participant and its address is known. */
 bool participant_is_reachable(const struct relay_participant *s);
-/* Whether the participant's transport carries video: not if the RTP header is the nonce, because
- * only audio headers are checked for repetition. */
+/* Returns whether the participant's transport carries video. Encryption modes that use the RTP
+ * header as nonce do not, because only audio headers are checked for repetition. */
 bool participant_carries_video(const struct relay_participant *s);
 void participant_disconnect(struct relay_participant *s, enum relay_close_code code);
 /* Sends a message to all other participants of the room; releases t. */
@@ -501,7 +502,7 @@ void send_to_other_participants(const struct relay_participant *s, struct serial
 
 /* --- clients.c: flags and platforms of clients ---------------------------------------- */
 
-/* For a new participant: exchanges flags and platforms with the others (op 18, op 20). */
+/* Exchanges the flags and platforms (op 18, op 20) of a new participant and the others. */
 void exchange_client_flags(struct relay_participant *s);
 /* Updates the client's flags and sends them to the others if they changed. */
 void participant_update_flags(struct relay_participant *s, struct opt_int flags);
@@ -511,14 +512,14 @@ void participant_update_flags(struct relay_participant *s, struct opt_int flags)
 /* Stores the codec list of a participant; the room's codec may change. */
 void participant_set_codecs(struct relay_participant *s, const struct codec_offer *offer);
 /* Chooses the room's codec; sends a change to all participants with a codec list, but not to
- * except. */
+ * `except`. */
 void room_choose_codec(struct relay_room *room, const struct relay_participant *except);
 /* Handle op 12 (video that a client sends) and op 15 (video that a client requests). */
 void participant_handle_video(struct relay_participant *s, struct relay_message *n);
 void participant_handle_video_request(struct relay_participant *s,
                                       const struct video_request *wants);
-/* participant_may_send_video: whether a video packet of s may be forwarded.
- * participant_receives_video: whether `to` receives that SSRC of `from`; for the audio SSRC,
+/* participant_may_send_video returns whether a video packet of s may be forwarded.
+ * participant_receives_video returns whether `to` receives that SSRC of `from`; for the audio SSRC,
  * whether `to` receives any video of `from`. */
 bool participant_may_send_video(const struct relay_participant *s, const struct rtp_packet *p);
 bool participant_receives_video(const struct relay_participant *to,
@@ -529,23 +530,23 @@ bool participant_receives_video(const struct relay_participant *to,
 /* State that all rooms share. */
 struct dave_rooms *dave_rooms_new(struct relay_worker *w);
 void dave_rooms_free(struct dave_rooms *d); /* accepts NULL */
-/* For a new room; `first` is the voice state of its first participant. */
+/* Creates the DAVE group of a new room; `first` is the voice state of its first participant. */
 void room_start_group(struct relay_room *room, const struct relay_voice_state *first);
 void room_end_group(struct relay_room *room);
 /* If encryption is required, returns why the participant may not send and receive media:
- * RELAY_DAVE_REQUIRED, the client does not support it; RELAY_RATE_LIMITED, the room has as many
- * members as encryption supports; otherwise 0. */
+ * RELAY_DAVE_REQUIRED if its client does not support encryption, RELAY_RATE_LIMITED if the room has
+ * as many members as encryption supports. Otherwise returns 0. */
 enum relay_close_code participant_media_refusal(const struct relay_participant *s);
 bool participant_must_not_have_media(const struct relay_participant *s);
 /* Adds the participant to the group if its address is known; a member leaves first. Returns the
  * version for the session description, which must be sent before participant_group_described. */
 unsigned participant_join_group(struct relay_participant *s);
 void participant_group_described(struct relay_participant *s, unsigned version);
-/* For a participant that has received its session description: joins when its address is known. */
+/* Adds a participant that has its session description to the group when its address is known. */
 void participant_join_group_late(struct relay_participant *s);
-/* For a resumed participant: adds it again if its messages are not stored (old versions). */
+/* Adds a resumed participant again if its messages are not stored (old gateway versions). */
 void participant_resume_group(struct relay_participant *s);
-/* The participant is no longer in the room's list. */
+/* Removes a participant from the group. It must no longer be in the room's list. */
 void participant_leave_group(struct relay_participant *s);
 void participant_handle_dave(struct relay_participant *s, const struct relay_message *n);
 /* Version of DAVE that the participant uses. */
@@ -558,8 +559,8 @@ unsigned participant_group_version(const struct relay_participant *s);
 void outbox_send(struct relay_participant *s, struct serialized_message *t);
 void outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t);
 void outbox_send_resumed(struct relay_participant *s);
-/* outbox_can_replay_after: whether all messages after seq_ack are still stored. outbox_replay sends
- * them again. */
+/* outbox_can_replay_after returns whether all messages after seq_ack are still stored.
+ * outbox_replay sends them again. */
 bool outbox_can_replay_after(const struct relay_participant *s, int64_t seq_ack);
 void outbox_replay(struct relay_participant *s, int64_t seq_ack);
 void outbox_drop_acknowledged(struct relay_participant *s, int64_t seq_ack);
@@ -571,7 +572,7 @@ void outbox_send_session_description(struct relay_participant *s, unsigned dave_
 /* Sends the list of the other participants (op 11). */
 void outbox_send_participants(struct relay_participant *s);
 
-/* Writes one video layer: as IDENTIFY requested it, or as op 12 offers it. offered may be NULL. */
+/* Writes one video layer: as IDENTIFY requested it, or as op 12 offers it (`offered`, or NULL). */
 struct json_writer;
 void write_video_layer_json(struct json_writer *j, const struct relay_participant *s,
                             unsigned layer, const struct offered_video_layer *offered);
@@ -587,17 +588,17 @@ struct serialized_message *client_connect_message(const struct relay_participant
 
 void participant_free_streams(struct relay_participant *s);
 /* Creates the state for handling datagrams on a worker. */
-/* The second one of a worker shares the batch of outgoing datagrams with the first; outer is NULL
- * for the first. */
+/* The second state of a worker, inner_work, shares the batch of outgoing datagrams with the first,
+ * `outer`. For the first state outer is NULL. */
 struct packet_work *packet_work_new(struct relay_worker *w, const struct packet_work *outer);
 void packet_work_free(struct packet_work *work); /* accepts NULL */
-/* Answers a request at once, or queues media until the turn of its sender. Frees d. */
+/* Answers a request at once, or queues media until the turn of its sender. d is freed. */
 void media_dispatch(struct packet_work *work, struct media_datagram *d);
-/* Handles the datagram of the queue that is due. False: the queue is empty. */
+/* Handles the datagram of the queue that is due. Returns false if the queue is empty. */
 bool media_handle_next(struct packet_work *work);
-/* Sends the datagrams that wait for a full batch. */
+/* Sends the queued datagrams now, although their batch is not full. */
 void media_flush(struct packet_work *work);
-/* Drops the received media of a participant that is not handled yet. */
+/* Drops the queued media that the participant has sent. */
 void participant_drop_media(struct relay_participant *s);
 
 /* --- media_socket.c: the UDP socket, on the receiver's thread ------------------------- */

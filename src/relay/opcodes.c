@@ -14,7 +14,7 @@
 enum {
     RATE_WINDOW_MS = 60 * 1000,
     RATE_MESSAGES = 600,
-    RATE_SELECTS = 30, /* op 1: each changes the keys of an encrypted room for all members */
+    RATE_SELECTS = 30, /* limit of op 1, which changes the keys of an encrypted room */
     NUMBER_TEXT_SIZE = 32
 };
 
@@ -62,7 +62,7 @@ static const struct schema resume_schema = { .size = sizeof(struct voice_resume)
                                              .fields = resume_fields };
 static const struct type type_resume = { .kind = KIND_OBJECT, .schema = &resume_schema };
 
-/* Parses the token; false: not a well-formed token. */
+/* Parses the token. Returns false if it is not well-formed. */
 static bool parse_token(struct str hex, unsigned char out[RELAY_TOKEN_SIZE])
 {
     size_t n;
@@ -81,7 +81,7 @@ static bool parse_session_id(struct str text, char out[RELAY_SESSION_MAX])
     return true;
 }
 
-/* From version 9 on, channel_id is required. False: it is missing, and the socket is closed. */
+/* From version 9 on, channel_id is required. If it is missing, closes the socket; returns false. */
 static bool require_channel_id(struct voice_peer *p, const struct opt_id *channel_id)
 {
     bool named = p->version < VOICE_CHANNEL_ID_VERSION || channel_id->given == GIVEN;
@@ -148,7 +148,7 @@ struct voice_protocol {
     struct str mode;
 };
 struct voice_select {
-    struct str protocol, data; /* data: an object for "udp", a string for "webrtc" */
+    struct str protocol, data; /* data is an object for "udp", a string for "webrtc" */
     struct str sdp;
     struct list codecs;
 };
@@ -170,7 +170,7 @@ static const struct schema select_schema = { .size = sizeof(struct voice_select)
                                              .fields = select_fields };
 static const struct type type_select = { .kind = KIND_OBJECT, .schema = &select_schema };
 
-/* Decodes a JSON string; p NULL: it is not one. */
+/* Decodes a JSON string. In the result, p is NULL if `raw` is not a string. */
 static struct str decode_string(struct voice_peer *p, struct str raw)
 {
     const struct str *text = raw.n && raw.p[0] == '"'

@@ -155,7 +155,7 @@ static void ring_grow(struct relay_participant *s)
     s->outbox.ring_cap = cap;
 }
 
-/* Stores a message for RESUME; t NULL: a list of participants. */
+/* Stores a message for RESUME; t is NULL for a list of participants. */
 static void ring_append(struct relay_participant *s, struct serialized_message *t)
 {
     size_t n = t ? t->n : 0;
@@ -214,7 +214,7 @@ void outbox_send_resumed(struct relay_participant *s)
     serialized_message_unref(t);
 }
 
-/* Returns the index of a stored message; -1: not stored. */
+/* Returns the index of a stored message, or -1 if it is not stored. */
 static int ring_find(const struct relay_participant *s, int64_t seq)
 {
     for (unsigned i = 0; i < s->outbox.ring_count; i++)
@@ -223,7 +223,7 @@ static int ring_find(const struct relay_participant *s, int64_t seq)
     return -1;
 }
 
-/* Returns the index of the first message after seq_ack; false: it is no longer stored. */
+/* Finds the index of the first message after seq_ack. Returns false if it is no longer stored. */
 static bool ring_find_after(const struct relay_participant *s, int64_t seq_ack, unsigned *ret)
 {
     int last = ring_find(s, seq_ack);
@@ -411,7 +411,7 @@ struct serialized_message *video_message(const struct relay_participant *about)
     return serialized_message_from_buf(VOICE_VIDEO, &out);
 }
 
-/* Asks a sender for all layers; the relay chooses which viewer gets which. */
+/* Asks a sender for all layers of its video; the relay chooses the layer that each viewer gets. */
 struct serialized_message *want_all_video_message(void)
 {
     return serialized_message_new(VOICE_MEDIA_SINK_WANTS, STR("{\"any\":100}"));
@@ -444,8 +444,8 @@ struct serialized_message *client_connect_message(const struct relay_participant
     return clients_connect_message(&about->room->participants[about->index], 1, NULL);
 }
 
-/* Lists are long and only needed for a RESUME before the client has acknowledged them, so they are
- * not stored but written again with the current participants. */
+/* Lists of participants are long and only needed for a RESUME before the client has acknowledged
+ * them, so they are not stored but written again with the current participants. */
 void outbox_send_participants(struct relay_participant *s)
 {
     for (size_t list = 0; list * CLIENTS_PER_MESSAGE < s->room->count; list++) {

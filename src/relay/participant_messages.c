@@ -195,7 +195,7 @@ static bool start_udp(struct relay_participant *s, const struct encryption_mode 
     return true;
 }
 
-/* False: there is no certificate, which is logged. */
+/* Returns false, and logs the reason, if there is no certificate. */
 static bool start_webrtc(struct relay_participant *s, const struct relay_message *n)
 {
     end_transport(s, false);
@@ -242,7 +242,8 @@ static struct relay_participant *find_participant_to_resume(const struct relay_p
     return s;
 }
 
-/* The worker of the participant is unknown, so a RESUME visits the workers in turn. */
+/* The worker of the participant is unknown, so each worker passes a RESUME on to the next worker
+ * until one has the participant. Returns whether the RESUME was passed on. */
 static bool pass_resume_on(const struct relay_participants *all, const struct relay_message *n)
 {
     if (find_participant_by_token(all, n->resume.token) ||

@@ -39,7 +39,7 @@ void participant_set_codecs(struct relay_participant *s, const struct codec_offe
 
 /* --- video that is sent --------------------------------------------------------------- */
 
-/* Whether the SSRCs of a layer are in the sender's own block. */
+/* Returns whether the SSRCs of a layer are in the sender's own block. */
 static bool layer_ssrc_is_own(const struct relay_participant *s,
                               const struct offered_video_layer *layer_in)
 {
@@ -156,8 +156,8 @@ void participant_handle_video_request(struct relay_participant *s,
     *s->video_request = *wants;
 }
 
-/* Whether a video packet may be forwarded. Modes with a header nonce carry no video, because
- * media.c checks only audio headers for repetition. */
+/* Returns whether a video packet may be forwarded. Modes with a header nonce carry no video,
+ * because media.c checks only audio headers for repetition. */
 bool participant_may_send_video(const struct relay_participant *s, const struct rtp_packet *p)
 {
     int layer = video_layer_of_ssrc(s->media.ssrc, p->ssrc);

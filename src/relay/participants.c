@@ -285,7 +285,7 @@ void room_disconnect_all(struct relay_participants *all, snowflake id)
         struct relay_participant *s = room->participants[room->count - 1];
 
         room_end_group(room);
-        s->offer.decodes.given = false; /* prevents the choice of a codec for the others */
+        s->offer.decodes.given = false; /* so that no new codec is chosen for the others */
         participant_close_socket(s, PEER_MESSAGE_CLOSE, RELAY_DISCONNECTED);
         participant_free(s);
     }

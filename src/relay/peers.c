@@ -136,7 +136,7 @@ static void peer_set_identified(struct voice_peer *p, const struct relay_peer_me
         source->on_connected_changed(source->arg, &p->voice_state, true);
 }
 
-/* Returns the reason of a close by the relay's thread; most codes say enough. */
+/* Returns the reason of a close by the relay's thread; "" if the code alone is clear. */
 static const char *close_reason(enum relay_close_code code)
 {
     switch (code) {

@@ -20,8 +20,8 @@ struct voice_peer {
     bool lost_route;          /* the client has sent op 32 (no route) */
     struct deadline deadline; /* time limit for IDENTIFY, later for the next heartbeat */
     int64_t window_ms, seq_ack;
-    unsigned messages, selects, videos; /* counts in the rate-limit window; videos: op 12, which is
-                                         * sent to the whole room */
+    /* Counts in the rate-limit window; `videos` counts op 12, which goes to the whole room. */
+    unsigned messages, selects, videos;
 };
 
 /* Voice sockets of one event loop. */
@@ -30,7 +30,7 @@ struct voice_loop {
     struct loop *loop;
     struct map peers; /* by number */
     struct deadline_list *unauthenticated, *overdue;
-    struct arena *arena; /* for the message that is being handled */
+    struct arena *arena; /* temporary memory for the message that is being handled */
     struct buf out;
 };
 
@@ -54,7 +54,7 @@ extern const struct type type_voice_envelope;
 /* An opcode that clients send: handle gets the decoded payload, handle_raw its JSON text. */
 struct voice_op_row {
     enum voice_op op;
-    const char *name; /* NULL: end of the table */
+    const char *name; /* NULL at the end of the table */
     bool begins;      /* IDENTIFY or RESUME: only allowed before a socket is identified */
     const struct type *type;
     void (*handle)(struct voice_peer *p, const void *d);
@@ -80,12 +80,12 @@ extern const struct type type_voice_video, type_voice_video_request;
 unsigned parse_video_layers(bool video, const struct list *streams,
                             struct relay_layer ret[RELAY_LAYERS_MAX]);
 struct codec_offer parse_codec_list(const struct list *codecs);
-/* Parses an SSRC that a client announces; 0: none, or not a number. */
+/* Parses an SSRC that a client announces. Returns 0 if there is none, or it is not a number. */
 uint32_t parse_ssrc(struct str raw);
 extern const struct type type_voice_session_update;
 void handle_voice_session_update(struct voice_peer *p, const void *d);
-/* Parses op 15. False: a key is no SSRC, a quality is not 0 to 100, or there are too many
- * entries. */
+/* Parses op 15. Returns false if a key is not an SSRC, a quality is not 0 to 100, or there are too
+ * many entries. */
 bool parse_video_request(const struct list *entries, struct video_request *ret);
 void handle_voice_video(struct voice_peer *p, const void *d);
 void handle_voice_video_request(struct voice_peer *p, const void *d);

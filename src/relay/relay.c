@@ -60,7 +60,7 @@ void peer_message_send_text(struct relay *r, struct loop *loop, uint64_t peer,
 
 /* --- broadcasts ----------------------------------------------------------------------- */
 
-enum { BROADCAST_RECEIVERS_MAX = 256 }; /* receivers per post: limits the time on a loop */
+enum { BROADCAST_RECEIVERS_MAX = 256 }; /* per posted message, to limit the time on a loop */
 struct broadcast_receiver {
     uint64_t peer;
     unsigned seq;
@@ -140,7 +140,7 @@ void broadcast_send(struct relay_worker *w, struct serialized_message *text)
 
 /* --- committed voice-state changes ---------------------------------------------------- */
 
-/* Every worker gets the change: the user may be in a room of one and join a room of another. */
+/* Every worker gets the change: the user may leave a room of one and join a room of another. */
 void relay_deliver_state_change(struct relay *r, const struct relay_voice_state *fact)
 {
     for (unsigned i = 0; r && !r->stopping && i < r->worker_count; i++) {
@@ -191,7 +191,8 @@ static void pending_identifies_free(struct relay *r)
     map_clear(&r->pending_identifies);
 }
 
-/* The last "v" of the query counts. Without one (discordgo), the oldest version is used. */
+/* Returns the version in the query, of which the last "v" counts. Without "v" (discordgo), the
+ * oldest version is used. */
 static const struct voice_gateway_version *gateway_version_of_query(const struct relay *r,
                                                                     struct str query)
 {
@@ -280,7 +281,7 @@ struct media_open_request {
     enum err result;
 };
 
-/* A single worker receives by itself, which saves the hand-over. */
+/* A single worker receives datagrams on its own loop, which saves passing them between threads. */
 static struct loop *receiver_loop(const struct relay *r)
 {
     return r->receiver_loops ? loops_get(r->receiver_loops, 0) : r->workers[0].loop;

@@ -67,7 +67,7 @@ struct pending_identify {
     struct relay *relay;
     struct loop *loop;
     int version;
-    unsigned dave_version; /* highest version of DAVE that the client supports; 0: none */
+    unsigned dave_version; /* highest version of DAVE that the client supports; 0 if none */
     unsigned layer_count;
     struct relay_layer layers[RELAY_LAYERS_MAX];
 };
@@ -77,9 +77,9 @@ struct relay_source {
     void *arg;
     /* Checks an IDENTIFY. To accept it, the transaction records a relay_voice_state with its number
      * (call_record_voice_change), which arrives by relay_deliver_state_change; otherwise call
-     * relay_refuse_identify. The relay owns c: copy it. */
+     * relay_refuse_identify. The relay owns c, so copy it. */
     void (*identify)(void *arg, const struct pending_identify *c);
-    /* The participant's socket has connected again or closed. */
+    /* Called when the participant's socket has connected again or has closed. */
     void (*on_connected_changed)(void *arg, const struct voice_state_key *p, bool live);
     /* The participant has sent audio recently. */
     void (*on_audio_activity)(void *arg, const struct voice_state_key *p);
@@ -87,19 +87,19 @@ struct relay_source {
 
 /* End-to-end encryption (DAVE). */
 enum relay_e2ee {
-    RELAY_E2EE_PREFER, /* if all participants of a room support it */
+    RELAY_E2EE_PREFER, /* encrypts if all participants of a room support it */
     RELAY_E2EE_OFF,
-    RELAY_E2EE_REQUIRE, /* clients without it are refused, except on stages */
+    RELAY_E2EE_REQUIRE, /* clients without encryption are refused, except on stages */
 };
 
 struct relay_options {
     const char *host;    /* address to receive datagrams on */
     int port;            /* 0: any free port */
     const char *address; /* IPv4 address that clients are given */
-    char address6[46];   /* IPv6 address that browsers are given as well; "": none */
+    char address6[46];   /* IPv6 address that browsers are given as well; "" if there is none */
     bool no_xsalsa20;    /* do not offer xsalsa20_poly1305 */
-    size_t room_max;     /* participants per room; 0: unlimited */
-    unsigned threads;    /* threads that handle media; 0: one per processor core */
+    size_t room_max;     /* participants per room; 0 means unlimited */
+    unsigned threads;    /* number of threads that handle media; 0 means one per processor core */
     enum relay_e2ee e2ee;
     struct relay_source source;
 };

@@ -37,7 +37,7 @@ int video_layer_of_ssrc(uint32_t block, uint32_t ssrc)
     return at >= 1 && at <= 2 * RELAY_LAYERS_MAX ? (int)((at - 1) / 2) : -1;
 }
 
-/* Returns the quality requested for this block; *ret_refused has a bit for each refused layer. */
+/* Returns the quality requested for a block of SSRCs; *ret_refused has a bit per refused layer. */
 static unsigned requested_quality(uint32_t block, const struct video_request *wants,
                                   unsigned *ret_refused)
 {

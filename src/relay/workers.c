@@ -9,11 +9,11 @@
 #include "base/mem.h"
 
 enum {
-    STATE_CHANGES_NS = 4 * 1000 * 1000,   /* time for committed changes per loop iteration */
-    CLIENT_MESSAGES_NS = 4 * 1000 * 1000, /* for messages of clients, if no media waits */
-    BUSY_MESSAGES_NS = 1000 * 1000,       /* for messages of clients while media waits */
-    MEDIA_NS = 1000 * 1000,               /* for media, and at most one datagram more */
-    INBOX_MAX = 8192,                     /* datagrams of a worker that does not run */
+    STATE_CHANGES_NS = 4 * 1000 * 1000,   /* time for committed changes per loop iteration, in ns */
+    CLIENT_MESSAGES_NS = 4 * 1000 * 1000, /* time for messages of clients if no media waits */
+    BUSY_MESSAGES_NS = 1000 * 1000,       /* time for messages of clients while media waits */
+    MEDIA_NS = 1000 * 1000,               /* time for media; at most one datagram exceeds it */
+    INBOX_MAX = 8192,                     /* limit of datagrams that wait for a worker */
     WORKERS_MAX = 16,
 };
 
@@ -107,9 +107,9 @@ static void message_queue_free(struct relay_message_queue *l)
     }
 }
 
-/* Applies committed changes for a limited time, because one may be sent to thousands. They overtake
- * messages of the same client, which is harmless: such a message finds no participant or lacks the
- * permission. False: some are left. */
+/* Applies committed changes for a limited time, because one change may be sent to thousands of
+ * participants. Changes overtake messages of the same client, which is harmless: such a message
+ * finds no participant or lacks the permission. Returns false if changes are left. */
 static bool apply_state_changes(struct relay_worker *w)
 {
     collect_new_messages(w);

@@ -13,7 +13,7 @@
 struct changed_channel {
     struct gateway_event *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE */
     struct channel_overwrites
-        *before; /* former overwrites; NULL if the channel was not in the view */
+        *before; /* overwrites before the event; NULL if the channel was not in the guild view */
 };
 
 static bool channel_overwrites_changed(const struct channel_overwrites *p,

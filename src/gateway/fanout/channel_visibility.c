@@ -22,8 +22,8 @@
 
 enum {
     OVERWRITES_PER_TICK = 16,
-    CHANNELS_PER_READ = 32,             /* channels per store read */
-    FIND_CHANNELS_TICKS = 256,          /* budget ticks for finding channels to read */
+    CHANNELS_PER_READ = 32,    /* channels per store read */
+    FIND_CHANNELS_TICKS = 256, /* budget ticks (budget.h) for one search of channels to read */
     READ_CHANNELS_NS = 3 * 1000 * 1000, /* time limit of a store read, in ns */
 };
 
@@ -32,13 +32,13 @@ struct visibility_channel {
     const struct channel_overwrites *rule;
     snowflake id;
     bool wanted, read, known;
-    struct str payload; /* stored in the arena of the store read */
+    struct str payload; /* JSON of the channel, in the arena of the store read */
     struct gateway_event
         *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE; both NULL if the channel is deleted */
 };
 
-/* The roles of a member before the event. Stored per session, because a new subscription may have
- * the new roles already. */
+/* The roles of a member before the event. Stored per session, because a session that subscribed
+ * after the commit has the new roles already. */
 struct old_roles {
     uint64_t session;
     snowflake *ids;
@@ -50,7 +50,7 @@ struct visibility_changes {
     snowflake guild_id;
     enum event event;
 
-    /* The members from here on describe the guild before the event. */
+    /* The fields from here on describe the guild before the event. */
     snowflake owner_id, role_id;
     uint64_t permissions;    /* former permissions of the role role_id */
     struct old_roles *roles; /* former roles of all sessions of the member */
@@ -61,7 +61,7 @@ struct visibility_changes {
     bool failed;      /* a store read failed */
     struct visibility_channel *channels;
     uint32_t channel_count;
-    snowflake *gained; /* channels that the session being processed has gained */
+    snowflake *gained; /* ids of the channels that the session being processed has gained */
     uint32_t gained_count, gained_cap;
     bool gained_threads; /* a gained channel can have threads */
 };
@@ -125,7 +125,7 @@ static bool visibility_change_affects_session(const struct visibility_changes *s
 {
     snowflake id = seat->session->caller.id;
 
-    /* A session that moved here got the event and its channel changes on its former loop. */
+    /* A session that has just moved to this loop got these changes on its former loop. */
     if (!session_needs_visibility(seat->session) ||
         d->event->number <= seat->session->resume.delivered_elsewhere)
         return false;
@@ -314,7 +314,7 @@ static enum err read_channel_payload(struct visibility_changes *s, struct visibi
     return e;
 }
 
-/* Resets the results first, because a read that takes too long on the loop restarts in the
+/* Resets the results first, because a store read that takes too long on the loop restarts in the
  * background. */
 static enum err read_channel_payloads(struct session_store_read *l, struct tx *tx)
 {

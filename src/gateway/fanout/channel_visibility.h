@@ -21,8 +21,8 @@ bool visibility_changes_is_sending(const struct visibility_changes *s,
                                    const struct topic_subscription *seat);
 void visibility_changes_free(struct visibility_changes *s); /* accepts NULL */
 
-/* The first function returns the session's current roles and permissions in the guild; the second,
- * whether they allow to view a channel. */
+/* member_access_without_timeout returns the session's current roles and permissions in the guild;
+ * the other function returns whether they allow to view a channel. */
 struct permission_input member_access_without_timeout(const struct topic_subscription *seat);
 bool member_can_view_channel(const struct permission_input *who,
                              const struct channel_overwrites *p);

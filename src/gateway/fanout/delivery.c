@@ -45,8 +45,9 @@ static bool event_is_about_account(const struct event_delivery *d, const struct 
     return event_routing_user_id(d->routing) == s->caller.id;
 }
 
-/* Returns whether the session wants an event with EVENT_CONCERNED. It is announced twice: to the
- * guild, for sessions with the intent GUILD_MEMBERS, and to each account concerned, for others. */
+/* An event with the flag EVENT_CONCERNED is announced twice: to the guild, for users and for bots
+ * with the intent GUILD_MEMBERS; and to each account concerned, for other bots. Returns whether the
+ * session must get this one of the two. */
 static bool session_wants_event_about_account(const struct event_delivery *d,
                                               const struct session *s)
 {
@@ -100,8 +101,8 @@ static bool subscription_can_view_event(const struct event_delivery *d,
         return true;
     if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
         return true;
-    /* Bots receive EVENT_STRUCTURE events of channels that they cannot view, except of private
-     * threads. */
+    /* Bots receive events about the guild structure (EVENT_STRUCTURE) even of channels that they
+     * cannot view, except of private threads. */
     bool looks = to->channel_id &&
                  (to->private_thread || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
     if (!looks && !to->any_of)
@@ -183,7 +184,7 @@ static void dispatch_with_visible_content(const struct event_delivery *d, struct
         session_deliver_event(s, d->event, hidden ? PAYLOAD_WITHOUT_CONTENT : 0);
 }
 
-/* Users do not get presences and joins of others in guilds over SMALL_GUILD_MEMBERS members. */
+/* User sessions get no presences and joins of others in guilds over SMALL_GUILD_MEMBERS members. */
 static bool guild_is_too_large_for_event(const struct event_delivery *d,
                                          const struct topic_subscription *seat)
 {

@@ -18,11 +18,11 @@ struct event_delivery {
     struct visibility_changes
         *visibility; /* NULL if the event cannot change which channels members can view */
     struct changed_channel *changed; /* NULL if the channel's viewers stay the same */
-    bool write_at_once; /* many recipients and no queued event: write to sockets immediately */
+    bool write_at_once; /* write to sockets at once: many recipients, no queued events */
 };
 
 struct event_delivery event_delivery_new(struct gateway_loop *h, struct gateway_event *n);
-/* Returns whether the session receives the event, without the checks that need the subscription. */
+/* Returns whether the session receives the event, if its subscription allows it. */
 bool session_receives_event(const struct event_delivery *d, const struct session *s);
 /* Returns whether the event announces a guild to an account only by its id, because the guild takes
  * long to read; each session of the account then reads the guild itself. */

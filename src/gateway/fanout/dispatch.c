@@ -270,8 +270,8 @@ void dispatch_abort(struct gateway_loop *h)
     d->changed = NULL;
 }
 
-/* Returns whether visible_channels.h sends the event's changes to a user session that arrives from
- * another loop. */
+/* Returns whether this missed event must not be sent to a session that arrives from another loop,
+ * because visible_channels.h sends the user CHANNEL_CREATE and CHANNEL_DELETE instead. */
 static bool is_sent_by_channel_visibility(const struct session *s, const struct gateway_event *n)
 {
     return !s->bot && n->to.kind == AUDIENCE_GUILD &&

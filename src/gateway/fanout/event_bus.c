@@ -7,8 +7,8 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/wire/gateway_event.h"
 
-/* Loops without subscribers get the events, too: the number of a loop's last event is its progress,
- * which sessions that move between loops or nodes rely on. */
+/* All loops get every event, even loops without subscribers. The number of a loop's last event
+ * shows its progress, on which moves of sessions between loops or nodes depend. */
 static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
 {
     /* After the last post the loops own the batch and may free it. */
@@ -26,7 +26,7 @@ static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
 }
 
 /* Numbers and posts the events with the lock held, so that every loop sees the same order. Numbers
- * begin after `before` or after the last number given, whichever is larger. */
+ * begin after `before` or after the last number assigned, whichever is larger. */
 static void assign_numbers_and_post_batch(struct gateway *g, struct event_batch *b, uint64_t before)
 {
     pthread_mutex_lock(&g->publishing);
@@ -81,7 +81,7 @@ static void append_event_to_batch(void *arg, struct gateway_event *n)
     event_batch_add(arg, n);
 }
 
-/* All events of a log position get their numbers together, the same on every node. A position
+/* All events of an event log position are numbered together, the same on every node. A position
  * without events uses no number, because store reads wait for the event with the last number. */
 void gateway_publish_at_log_position(struct gateway *g, int64_t position,
                                      const struct emitted_event *list)

@@ -17,7 +17,7 @@ struct thread_task {
     struct session_task task;
     snowflake guild_id, user_id, thread_id;
     enum event event;
-    struct str payload; /* stored in the arena of the store read */
+    struct str payload; /* payload of the event, in the arena of the store read */
     bool sent;
     size_t count;
     snowflake channels[];

@@ -49,7 +49,7 @@ void visible_channels_add(struct visible_channels *c, const struct topic_subscri
         qsort(c->items + from, c->count - from, sizeof *c->items, compare_channel_ids);
 }
 
-/* Returns the first channel of a guild; sets *ret_count to the number of its channels. */
+/* Returns a guild's first channel in the list c; sets *ret_count to the number of its channels. */
 static const struct visible_channel *find_guild_channels(const struct visible_channels *c,
                                                          snowflake guild_id, uint32_t *ret_count)
 {
@@ -134,8 +134,8 @@ static void send_deleted_channel(const struct visible_channel *c, struct session
     buf_clear(&out);
 }
 
-/* Requests the threads of one guild's gained channels. Channels of a guild are adjacent; *at moves
- * to the end of them. */
+/* Requests the threads of one guild's gained channels. Channels of a guild are adjacent; *at is
+ * advanced past them. */
 static void send_threads_of_gained_channels(const struct visible_channels *changes, uint32_t *at,
                                             struct session *s)
 {

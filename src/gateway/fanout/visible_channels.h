@@ -21,13 +21,13 @@ struct visible_channels {
 
 /* Adds the channels that the subscribed session can view, sorted by id. */
 void visible_channels_add(struct visible_channels *c, const struct topic_subscription *seat);
-/* Adds to `ret` the channels that the session gained or lost since `before`. */
+/* Adds to `ret` the channels that the session gained or lost since the list `before` was made. */
 void visible_channels_compare(const struct visible_channels *before,
                               const struct topic_subscription *seat, struct visible_channels *ret);
 /* Reads the JSON of the gained channels into tx_arena. */
 enum err visible_channels_read_payloads(struct visible_channels *changes,
                                         const struct gateway_source *source, struct tx *tx);
-/* Sends the changes as CHANNEL_CREATE and CHANNEL_DELETE. */
+/* Sends the gained and lost channels to the session as CHANNEL_CREATE and CHANNEL_DELETE. */
 void visible_channels_send_changes(const struct visible_channels *changes, struct session *s);
 void visible_channels_clear(struct visible_channels *c);
 

@@ -13,30 +13,30 @@
 /* Authentication of a socket: a store read that finds the account of the token. */
 struct authentication {
     struct session_store_read store_read;
-    struct link link;              /* link in the list of its loop, until authentication_end */
+    struct link link; /* in the loop's list `authentications`, until authentication_end */
     struct gateway_socket *socket; /* NULL if the socket is closed */
     struct credential credential;
     struct caller caller;
     char token[320];
     bool bot_only; /* the token had the prefix "Bot " */
     enum err result;
-    bool revoked; /* the credential was revoked during the read */
+    bool revoked; /* the credential was revoked during the store read */
     void (*on_authenticated)(struct authentication *g); /* called after success; owns the struct */
     void (*on_failed)(
-        struct authentication *g); /* called after failure; frees the containing struct */
-    /* The members from here on are only read for bots, except the guilds. */
+        struct authentication *g); /* called after a failure; frees the struct that contains g */
+    /* The fields from here on are read from the store only for bots, except `guilds`. */
     snowflake application_id;
     int64_t application_flags;
     int64_t starts;     /* number of sessions started today, according to the store */
     struct list guilds; /* guild ids, in the arena of the store read */
     bool wants_guilds;
-    /* Reads more data in the same transaction if the credential is valid; or NULL. */
+    /* If the credential is valid, reads more data in the same transaction. May be NULL. */
     enum err (*read_more)(struct authentication *g, struct tx *tx);
 };
 
 /* Parses the token. Returns false if the token is malformed or the client's address is banned. */
 bool authentication_init(struct authentication *g, struct gateway_socket *p, struct str token);
-/* Reads the account and calls on_authenticated; closes the socket with 4004 if that fails. */
+/* Reads the account and calls on_authenticated; if the token is invalid, closes with code 4004. */
 void authentication_begin(struct authentication *g);
 /* Ends the authentication. Returns the socket, or NULL if the socket is closed. */
 struct gateway_socket *authentication_end(struct authentication *g);

@@ -147,7 +147,7 @@ static bool guild_field_is_not_a_property(struct str name)
     return field_name_is_in_list(name, names);
 }
 
-/* The fields of a guild that are written. */
+/* Decides which fields of a guild are written. */
 struct guild_form {
     const struct ready_writer *shape;
     bool has_people; /* the guild's members are encoded already */

@@ -8,14 +8,14 @@ struct gateway_loop;
 struct topic_subscription;
 struct session;
 
-/* With more guilds or channels than this, the store read runs in the background. */
+/* A store read for more guilds or channels than this runs in the background, not on the loop. */
 enum { MANY_GUILDS_FOR_LOOP = 20, MANY_CHANNELS_FOR_LOOP = 32 };
 
-/* Rows from which a session's subscription to a guild is set up. */
+/* Store rows that are needed to subscribe a session to a guild. */
 struct guild_setup {
     snowflake guild_id;
     bool is_gone;    /* the guild is deleted, or the account has left it */
-    bool wants_view; /* read the guild view: the loop has none, or TEST_FAULT_CHECK_VIEWS is on */
+    bool wants_view; /* read the view: the loop has none, or TEST_FAULT_CHECK_VIEWS is on */
     bool lacks_view; /* the loop had no guild view before the read */
     struct guild guild;
     struct list channels;
@@ -23,19 +23,19 @@ struct guild_setup {
 };
 
 void guild_setup_begin(struct gateway_loop *h, snowflake guild_id, struct guild_setup *f);
-/* Reads the rows, and the guild's JSON if `payload` is not NULL. */
+/* Reads the rows of struct guild_setup, and the guild's JSON if `payload` is not NULL. */
 enum err read_guild_setup(struct gateway_loop *h, struct tx *tx, const struct gateway_viewer *v,
                           struct json_writer *payload, struct guild_setup *f);
-/* Returns whether the loop's guild view does not match the rows, which must then be read again:
- * another read created the view first and may have seen more commits, whose events this session
- * would miss; or the view was freed with the guild's last session. */
+/* Returns whether the rows must be read again, because the loop's guild view does not match them.
+ * There are two cases: another read created the view first and may have seen more commits, whose
+ * events this session would miss; or the view was freed with the guild's last session. */
 bool guild_setup_is_outdated(const struct gateway_loop *h, const struct guild_setup *f);
 /* Subscribes the session to the guild and sets the member's roles. Returns NULL if the guild is
  * deleted or the account has left it. */
 struct topic_subscription *guild_setup_apply(struct session *s, const struct guild_setup *f);
 
-/* Called when the account has joined a guild: reads the guild before the next event. With
- * is_received the session also gets GUILD_CREATE. */
+/* Called when the account has joined a guild: reads the guild before the next event. If is_received
+ * is true, the session also gets GUILD_CREATE. */
 void session_join_guild(struct session *s, snowflake guild_id, bool is_received);
 /* Sends one GUILD_CREATE per guild: for all guilds of a bot, or for a user's guilds that did not
  * fit into READY. */

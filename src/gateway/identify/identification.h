@@ -20,7 +20,7 @@ struct identification {
     char client[64];
 
     struct gateway_viewer viewer;
-    struct guild_setup *guild_setups; /* rows to set up the subscriptions to a user's guilds */
+    struct guild_setup *guild_setups; /* rows for the subscriptions to a user's guilds */
     size_t guild_setup_count;
     struct list guilds, friends, calls;
     struct list late_guilds;            /* ids of a user's guilds that do not fit into READY */

@@ -18,7 +18,7 @@
 
 enum {
     READY_USUAL_BYTES = 24 * 1024, /* initial capacity */
-    /* Limit of the guilds' bytes in READY; further guilds are sent after READY. */
+    /* Maximum total size of the guilds in READY; further guilds are sent after READY. */
     READY_GUILDS_MAX_BYTES = 4 * 1024 * 1024,
 };
 
@@ -45,8 +45,8 @@ static void write_session_fields_json(const struct identification *i,
     json_write_raw(j, STR(GATEWAY_TRACE));
 }
 
-/* Writes resume_gateway_url: the Host that the client used, without a query. Without a stored Host
- * it is the local address of the socket, so the URL always leads to this server. */
+/* Writes resume_gateway_url: the Host header that the client sent, without a query. If no Host is
+ * stored, the URL has the local address of the socket, so it always leads to this server. */
 static void write_resume_url_json(const struct gateway_socket *p, struct json_writer *j)
 {
     const char *set = p->gateway_loop->gateway->options.public_url;
@@ -70,7 +70,7 @@ static void write_resume_url_json(const struct gateway_socket *p, struct json_wr
 }
 
 /* Writes the identifiers of the login that the token belongs to; all sessions of a login have the
- * same. */
+ * same identifiers. */
 static void write_login_ids_json(const struct session *s, struct json_writer *j)
 {
     char uuid[LOGIN_ID_SIZE], hash[LOGIN_HASH_SIZE];
@@ -115,7 +115,7 @@ static void write_bot_guilds_json(const struct identification *i, struct json_wr
     json_end_object(j);
 }
 
-/* Removes the guilds of other shards from the list. */
+/* Removes the guilds of other shards from a list of guild ids. */
 static void remove_guilds_of_other_shards(const struct session *s, struct list *guilds)
 {
     snowflake *ids = guilds->items;
@@ -147,7 +147,7 @@ static enum err read_ready_guild(struct identification *i, struct tx *tx,
     *out = before;
     ready_writer_restore(v->ready_writer, &mark);
     write_ready_unavailable_guild_json(v->ready_writer, f->guild_id, out);
-    f->is_gone = true; /* READY does not subscribe the session to this guild */
+    f->is_gone = true; /* the session is not subscribed to this guild before its GUILD_CREATE */
     id_list_add(tx_arena(tx), &i->late_guilds, f->guild_id);
     return OK;
 }

@@ -22,8 +22,8 @@ struct credential_revocation {
 };
 
 /* Returns whether the revocation applies to the credential. A client may already have identified
- * with a new token, as after a reset: a credential read after the revocation has no smaller
- * `forgets`. */
+ * with a new token, for example after a password reset: a credential that was read after the
+ * revocation has the same or a higher revocation count. */
 static bool credential_is_revoked(const struct credential_revocation *r, snowflake account,
                                   const unsigned char *token, uint64_t forgets)
 {
@@ -46,7 +46,7 @@ static void revoke_authentications(const struct credential_revocation *r)
     }
 }
 
-/* Returns whether the session can end now. The identification ends a session without READY. */
+/* Returns whether the session can end now. Its identification ends a session without READY. */
 static bool session_can_end_on_loop(const struct session *s, const struct gateway_loop *h)
 {
     return s->gateway_loop == h && s->link.next && session_is_ready(s);

@@ -15,11 +15,11 @@
 #include "gateway/wire/protocol.h"
 
 enum {
-    STEP_NS = 2 * 1000 * 1000,         /* time limit of a step, in ns */
+    STEP_NS = 2 * 1000 * 1000,         /* time limit of a step (struct timed_step), in ns */
     SUBSCRIPTIONS_PER_CLOCK_CHECK = 8, /* subscriptions between two reads of the clock */
 };
 
-/* Time limit of a step that handles many subscriptions. */
+/* The time limit of one step on the loop. Work on many subscriptions is divided into such steps. */
 struct timed_step {
     int64_t until;
     unsigned done;
@@ -46,7 +46,8 @@ static bool window_has_ranges_of_subscription(const struct list_window *f,
     return f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0;
 }
 
-/* Finds a window by a hash of its ranges, because there may be thousands; creates it if needed. */
+/* Finds a window of a member list by a hash of its row ranges, because a list may have thousands of
+ * windows; creates the window if needed. */
 static struct list_window *list_window_get_or_create(struct channel_member_list *l,
                                                      const struct list_subscription *u)
 {
@@ -114,7 +115,7 @@ static void add_subscription_to_member_list(struct list_subscription *u,
     member_table_start_round_now(l->table);
 }
 
-/* Removes the subscription from its list. The next round frees a list without subscriptions. */
+/* Removes the subscription from its member list, which the next round frees if it has no others. */
 static void list_subscription_leave(struct list_subscription *u)
 {
     struct member_table *r = u->window ? u->window->list->table : NULL;
@@ -156,8 +157,9 @@ static void list_subscription_begin(struct list_subscription *u)
     add_subscription_to_member_list(u, member_list_get_or_create(r, u->channel_id));
 }
 
-/* Calls visit for the first subscription of each window until visit returns false. Returns true if
- * the step's time is over before that. New lists and windows are added at the end. */
+/* Calls visit() for the first subscription of each window, again and again until visit() returns
+ * false. Returns true if the step's time is over before all windows were visited. New lists and
+ * windows are added at the end. */
 static bool visit_list_subscriptions(struct member_table *r,
                                      bool (*visit)(struct member_table *r,
                                                    struct list_subscription *u))
@@ -180,7 +182,7 @@ static bool visit_list_subscriptions(struct member_table *r,
     return false;
 }
 
-/* Returns false if this subscription, and thus all subscriptions after it, were already checked. */
+/* Returns false if this subscription, and thus all after it, were already checked in this run. */
 static bool move_list_subscription(struct member_table *r, struct list_subscription *u)
 {
     struct channel_member_list *l = map_get(&r->move.moved_to, u->channel_id);
@@ -293,7 +295,7 @@ static void post_adding_session_to_lists(struct enter_lists_post *e)
     loop_post(e->gateway_loop->loop, &e->post);
 }
 
-/* If the session has moved away, its new loop adds it to the lists. */
+/* If the session has moved away, its new loop adds it to its member lists. */
 static void on_adding_session_to_lists_posted(struct loop_message *post)
 {
     struct enter_lists_post *e = container_of(post, struct enter_lists_post, post);

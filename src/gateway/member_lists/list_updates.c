@@ -12,7 +12,7 @@
 #include "gateway/wire/protocol.h"
 #include "model/member.h"
 
-enum { SESSIONS_PER_SEND_TASK = 32 }; /* sessions that get rows in one task of a round */
+enum { SESSIONS_PER_SEND_TASK = 32 }; /* sessions that get rows of a member list in one task */
 
 enum list_update_kind { LIST_UPDATE_CHANGED_ROWS, LIST_UPDATE_ALL_ROWS, LIST_UPDATE_KINDS };
 
@@ -31,14 +31,14 @@ struct list_update {
     bool wanted[LIST_UPDATE_KINDS], encoded[LIST_UPDATE_KINDS];
     struct gateway_event *events[LIST_UPDATE_KINDS]; /* NULL if the encoding failed */
 
-    /* The members from here on describe the payload that is being encoded. */
+    /* The fields from here on describe the payload that is being encoded. */
     enum list_update_kind encoding;
     struct list_update_row rows[RANGES_PER_SUBSCRIPTION][ROWS_PER_RANGE];
     size_t row_count[RANGES_PER_SUBSCRIPTION];
     snowflake ids[RANGES_PER_SUBSCRIPTION * ROWS_PER_RANGE];
     size_t id_count;
     struct list members; /* items: struct member, in the arena of the store read */
-    struct str payload;  /* stored in the arena of the store read */
+    struct str payload;  /* payload of the update, in the arena of the store read */
 };
 
 static struct list_window *find_window_not_sent_this_round(const struct member_table *r)
@@ -173,7 +173,7 @@ static void write_listed_member_json(const struct list_update *p, const struct m
     json_end_object(j);
 }
 
-/* Writes a row. Skips a member who has left meanwhile; the next round removes the member. */
+/* Writes a row of a member list. Skips a member who has left; the next round removes the member. */
 static void write_list_row_json(const struct list_update *p, const struct list_update_row *row,
                                 struct json_writer *j)
 {
@@ -238,7 +238,7 @@ static void write_list_update_json(const struct list_update *p, struct json_writ
     json_end_object(j);
 }
 
-/* Reads the rows in the background: the member table does not change before the round continues. */
+/* Reads the rows on another thread: the member table does not change before the round continues. */
 static enum err read_list_update(struct session_store_read *load, struct tx *tx)
 {
     struct member_table *r = container_of(load, struct member_table, store_read);
@@ -330,8 +330,8 @@ static bool send_update_to_some_subscriptions(struct member_table *r)
     return !links_are_empty(&f->subscriptions);
 }
 
-/* Ends the round of a window. A quick round sends rows only to new subscriptions, so the stored
- * hashes remain valid for the others; new subscriptions may get the same rows twice. */
+/* Ends the round of a window. A quick round sends rows only to new subscriptions, so the hashes of
+ * the rows that the others got do not change. New subscriptions may get the same rows twice. */
 static void list_window_finish_round(struct member_table *r)
 {
     struct list_update *p = r->update;

@@ -38,7 +38,7 @@ void member_lists_remove_session(struct session *s, bool ends);
 /* Called when the session has arrived on its new loop and is subscribed to its guilds. */
 void member_lists_on_session_arrived(struct session *s);
 void member_lists_free(struct gateway_loop *h);
-/* Serialise and deserialise the list subscriptions of a session, for another process. */
+/* Serialise and deserialise the member list subscriptions of a session, for another process. */
 void serialize_list_subscriptions(const struct session *s, struct buf *out);
 void deserialize_list_subscriptions(struct serial_reader *r, struct session *s);
 

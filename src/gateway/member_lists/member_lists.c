@@ -5,8 +5,8 @@
 #include "gateway/member_lists/member_tables.h"
 
 enum {
-    MEMBERS_PER_BUILD_TASK = 1000, /* members added to a list per task */
-    REBUILD_ABOVE_ADDED = 4096,    /* with more new members than this, a list is built again */
+    MEMBERS_PER_BUILD_TASK = 1000, /* members added to a member list per task */
+    REBUILD_ABOVE_ADDED = 4096, /* with more new members than this, a member list is built again */
 };
 
 static struct channel_overwrites *copy_channel_overwrites(const struct channel_overwrites *rule)

@@ -49,15 +49,15 @@ struct member_group {
 /* Writes up to `max` groups to ret, in order. Returns their number. */
 size_t member_order_list_groups(const struct member_order *o, struct member_group *ret, size_t max);
 
-/* A row of a list: a group's header or a member. */
+/* A row of a member list: a group's header or a member. */
 struct list_row {
-    const struct member_group *group; /* NULL if the list has no such row */
+    const struct member_group *group; /* NULL if the member list has no such row */
     const struct ordered_member *member;
 };
 struct list_row member_order_row_at(const struct member_order *o, const struct member_group *groups,
                                     size_t count, size_t row);
 
-/* Returns a hash of the rows `first` to `last`. Equal hashes mean that the rows are unchanged. */
+/* Returns a hash of the rows `first` to `last`; equal hashes mean that these rows are unchanged. */
 uint64_t member_order_hash_rows(const struct member_order *o, const struct member_group *groups,
                                 size_t count, size_t first, size_t last);
 

@@ -73,7 +73,7 @@ static void append_member_pointer(struct ordered_member ***list, size_t *count, 
     (*list)[(*count)++] = m;
 }
 
-/* Removes the member from the table. The member is freed after all lists have removed it. */
+/* Removes the member from the member table. It is freed after all member lists have removed it. */
 static void member_table_remove(struct member_table *r, struct ordered_member *m)
 {
     m->gone = true;

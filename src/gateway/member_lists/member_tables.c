@@ -9,7 +9,7 @@
 enum {
     ROUND_INTERVAL_MS = 1000, /* minimum time between two rounds, in ms */
     PAUSE_FACTOR = 9,         /* pause after a round, as a multiple of the round's duration */
-    SENT_BYTES_PER_MS = 5000, /* limit of all sent bytes, 5 MB per second */
+    SENT_BYTES_PER_MS = 5000, /* limit of the rate at which rows are sent: 5 MB per second */
     MEMBERS_FREED_PER_TASK = 4096,
 };
 
@@ -45,8 +45,8 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     map_init(&r->changed_members);
     map_init(&r->move.moved_to);
     map_put(&h->member_tables->map, guild_id, r);
-    /* From now on changes are recorded in the member table; member_table_begin_reads reads the
-     * current members. */
+    /* From now on changed members are recorded in the member table; member_table_begin_reads reads
+     * the current members. */
     guild_set_has_member_lists(&h->gateway->online_members, guild_id, true);
     return r;
 }
@@ -112,7 +112,7 @@ static bool member_table_has_pending_work(const struct member_table *r)
            r->pending.wants_ids || r->pending.fresh || r->pending.has_outdated_rows;
 }
 
-/* Starts a round. A quick round only sends rows to new subscriptions. */
+/* Starts a round of a member table. A quick round only sends rows to new subscriptions. */
 static void member_list_round_begin(struct member_table *r, bool quick)
 {
     if (r->gateway_loop->gateway->draining)
@@ -199,7 +199,7 @@ static bool member_list_round_timer_is_running(const struct member_table *r)
     return r->pace.link.next != NULL;
 }
 
-/* If all members must be read again anyway, a new subscription waits for that round. */
+/* A new subscription waits for the next round if that round must read all members anyway. */
 void member_table_start_round_now(struct member_table *r)
 {
     r->pending.fresh = true;
@@ -222,7 +222,7 @@ static bool run_next_task_of_member_list_round(struct member_table *r)
     if (r->reading_members && (member_table_begin_reads(r) || member_table_process_changes(r)))
         return true;
     r->reading_members = false;
-    /* After a failed read send nothing; the next round reads again. */
+    /* After a failed store read, send nothing; the next round reads again. */
     if (r->read.failed_roles || r->read.failed_members)
         return false;
     return member_lists_build_step(r) || (!r->quick && member_lists_apply_changes(r)) ||
@@ -269,7 +269,8 @@ static void member_table_record_change(struct member_table *r, snowflake user_id
     member_table_start_round_when_due(r);
 }
 
-/* If a guild's size crosses OFFLINE_MEMBERS_MAX, its lists show other members: read them again. */
+/* If a guild's size crosses OFFLINE_MEMBERS_MAX, its member lists show a different set of members,
+ * so all members are read again. */
 static void reread_members_if_size_limit_crossed(struct member_table *r)
 {
     const struct guild_view *v = member_table_guild_view(r);

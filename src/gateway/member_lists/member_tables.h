@@ -30,15 +30,15 @@ struct list_subscription {
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
     struct list_window *window;
-    uint64_t round; /* round of the member table in which the subscription was last handled */
-    uint64_t moves; /* list_subscription_moves.moves when the list was last checked */
+    uint64_t round; /* last round of the member table that handled the subscription */
+    uint64_t moves; /* list_subscription_moves.moves when this was last checked */
     bool fresh;     /* the client needs all rows */
 };
 
 struct list_window {
     struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    struct link subscriptions; /* subscriptions that this round has handled are at the end */
+    struct link subscriptions; /* list of subscriptions; those handled in this round are last */
     size_t subscription_count, fresh_count;
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
@@ -54,9 +54,9 @@ struct channel_member_list {
     struct channel_overwrites *rule; /* copy of the overwrites of the list's first channel */
     struct member_order order;
     struct link windows;
-    struct map windows_by_hash; /* hash of the ranges -> struct list_window */
+    struct map windows_by_hash; /* hash of the row ranges -> struct list_window */
     bool built;
-    size_t at;              /* while the list is built: position in the table's members */
+    size_t at;              /* position in the table's members up to which the list is built */
     uint64_t updated_round; /* round in which the changed members were applied */
 };
 
@@ -65,13 +65,13 @@ struct member_table_pending_work {
     struct map changed_members; /* user id -> enum member_change */
     bool wants_roles, wants_members, wants_ids;
     bool fresh;             /* a new subscription waits for its first rows */
-    bool has_outdated_rows; /* a session could not be sent its rows, or has left */
+    bool has_outdated_rows; /* a session could not be sent its rows, or a session has left a list */
 };
 
 /* Moves subscriptions to other member lists, because permissions changed. */
 struct list_subscription_moves {
     bool moving;         /* moves are in progress */
-    uint64_t moves;      /* number of times that moves were begun */
+    uint64_t moves;      /* number of times that such a move was begun */
     struct map moved_to; /* while moving: channel id -> struct channel_member_list */
 };
 
@@ -101,7 +101,7 @@ struct member_table {
 
     struct member_table_pending_work pending;
 
-    /* The members from here on describe the current round. */
+    /* The fields from here on describe the current round. */
     bool running, quick;
     struct member_table_read read;
     bool reading_members; /* members are being read; lists are updated afterwards */
@@ -153,7 +153,7 @@ uint32_t member_table_compute_rank(const struct member_table *r, const struct or
 /* Finds or creates the member list of a channel, which must be in the guild view. */
 struct channel_member_list *member_list_get_or_create(struct member_table *r, snowflake channel_id);
 void member_list_free(struct channel_member_list *l);
-/* Removes all members from a list, so that it is built again from the member table. */
+/* Removes all members from a member list, so that it is built again from the member table. */
 void member_list_reset(struct channel_member_list *l);
 /* Tasks of a round: member_lists_build_step builds new lists, member_lists_apply_changes updates
  * the others. They return false if there was nothing to do. */
@@ -169,13 +169,13 @@ void list_update_free(struct member_table *r);
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
-/* The session keeps the subscription, to enter a list on another loop. */
+/* Unsubscribes the session from the member list of a channel and frees the subscription. */
 void list_subscription_free(struct list_subscription *u);
 /* Returns whether the subscribed session can view the channel. */
 bool list_subscription_can_view(const struct list_subscription *u);
 void list_subscription_set_fresh(struct list_subscription *u, bool fresh);
 void list_window_free(struct list_window *f);
-/* Move subscriptions to the lists that changed overwrites require, in steps.
+/* Move subscriptions to the member lists that changed overwrites require, in steps.
  * list_subscription_moves_step returns false when done. */
 void list_subscription_moves_begin(struct member_table *r);
 bool list_subscription_moves_step(struct member_table *r);

@@ -39,7 +39,7 @@ struct members_task {
     snowflake after;
     snowflake own;       /* requesting account */
     struct list members; /* items: struct member, in the arena of the store read */
-    struct str chunk;    /* stored in the arena of the store read */
+    struct str chunk;    /* payload of the chunk, in the arena of the store read */
 };
 
 static enum err compute_member_chunk_count(struct members_task *l,

@@ -63,7 +63,7 @@ static bool find_session_presence_with_status(const struct account *a, unsigned 
     return false;
 }
 
-/* Returns the session with the highest priority; with PRESENCE_INVISIBLE if there is none. */
+/* Returns the session with the highest priority, or PRESENCE_INVISIBLE if there is no session. */
 static struct presence_source highest_priority_presence(const struct account *a,
                                                         const struct session_filter *c)
 {

@@ -22,7 +22,7 @@ enum {
 };
 
 struct activity {
-    struct str name; /* name, state and url are JSON; p is NULL if absent */
+    struct str name; /* name, state and url are JSON values; p is NULL if the field is absent */
     int64_t type;
     struct str state, url;
 };

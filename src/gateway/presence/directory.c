@@ -17,7 +17,7 @@ enum { MESSAGE_MAX_BYTES = 1 << 20, PIECE_BYTES = 128 * 1024 };
 struct published_session {
     uint64_t number;
     struct str bytes; /* the serialised record, on the heap */
-    /* 0 while the session is on this node. After it has moved: when the record expires. */
+    /* Time at which the record of a session that moved away expires; 0 if it is on this node. */
     int64_t until;
 };
 

@@ -21,7 +21,7 @@ enum directory_message_kind {
 
 struct session_directory {
     struct gateway *gateway;
-    pthread_mutex_t lock;       /* protects the next four members, and the sending of messages */
+    pthread_mutex_t lock;       /* protects the next four fields, and the sending of messages */
     uint64_t change_number;     /* number of published changes */
     struct map published;       /* session number -> struct published_session */
     int64_t all_sent_at;        /* when all sessions were last sent (clock_monotonic_ns), or 0 */

@@ -25,7 +25,7 @@ struct directory_node {
     uint32_t identity;
     uint64_t change_number; /* change number of the last message, if `known` */
     bool up_to_date;        /* no message of the node was missed */
-    uint32_t round;         /* number of full updates received from the node */
+    uint32_t round;         /* number of full updates (DIRECTORY_ALL) received from the node */
     uint64_t next_piece;    /* next part of the full update in progress, or 0 */
     int64_t asked_at;       /* time of the last request (clock_monotonic_ns), or 0 */
     int64_t gone_at;        /* when the node was first missing (clock_steady_ms); 0 if alive */
@@ -345,8 +345,8 @@ void gateway_on_nats_connected(struct gateway *g)
 
 /* --- dead nodes ----------------------------------------------------------------------- */
 
-/* Reads the friends of an account whose node died, because no other node sends them the
- * presence. */
+/* Reads the friends of an account from the store. The account's node died, so no other node sends
+ * its presence to these friends. */
 struct lost_session_friends {
     struct session_store_read store_read;
     struct loop_message post;
@@ -404,7 +404,7 @@ void directory_on_session_lost(struct session_directory *d, struct str record)
     remote_session_free(r);
 }
 
-/* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if all sessions are. */
+/* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if no session is left. */
 static bool show_some_node_sessions_offline(struct session_directory *d, struct directory_node *p)
 {
     unsigned was_shown_offline = 0;

@@ -27,7 +27,7 @@ enum presence_status parse_presence_status(struct opt_str word, enum presence_st
     return fallback;
 }
 
-/* Derives the kind from the last word of the browser name: "… Client", "… Android", "Firefox". */
+/* Derives the kind of client from the last word of its browser: "… Client", "… Android". */
 enum client_kind client_kind_from_name(const char *client)
 {
     static const struct {
@@ -130,7 +130,8 @@ static enum err read_account_friends(struct session_store_read *l, struct tx *tx
     return l->gateway_loop->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
-/* Returns whether no later change has overtaken this announcement with an older status. */
+/* Returns whether the presence has not changed again while the friends were read. If it has, a
+ * later announcement sends the new presence. */
 static bool announced_presence_is_current(struct gateway *g, const struct friends_announcement *t)
 {
     bool still = t->presence.statuses.whole == PRESENCE_INVISIBLE;
@@ -268,7 +269,7 @@ bool presence_on_remote_session_change(struct gateway *g, const struct remote_se
     memset(&l.statuses, PRESENCE_INVISIBLE, sizeof l.statuses);
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, r->user_id);
-    /* An account without sessions has no announced presence to compare with. */
+    /* Without sessions there is no announced presence to compare with, so it counts as changed. */
     bool changed = !a || account_update_announced_presence(a, &c, &l);
     pthread_mutex_unlock(&g->lock);
     if (!changed)

@@ -6,9 +6,9 @@
 #include "gateway/resume/journal/journal.h"
 
 /* Takes over the session, in a write transaction. After JOURNAL_FOUND this node owns the session,
- * and *ret has its bytes, as for a client that has read up to its seq. After JOURNAL_INSUFFICIENT
- * the session has ended. Otherwise nothing has changed, and a request to the owner is needed. With
- * `silent` the owner does not reply, so the replica may be used. */
+ * and *ret is the serialised session of a client that has read up to the seq in its RESUME. After
+ * JOURNAL_INSUFFICIENT the session has ended. Otherwise nothing has changed, and a request to the
+ * owner is needed. With `silent` the owner does not reply, so the replica may be used. */
 enum err take_over_crashed_session(const struct gateway *g, struct tx *tx,
                                    const struct resume_request *r, uint32_t identity, bool silent,
                                    enum journal_result *ret_answer, struct str *ret);

@@ -25,7 +25,7 @@ struct missed_events missed_events_in_range(uint64_t seen, uint64_t last, bool w
     };
 }
 
-/* The row of the last event that was sent may be deleted already. */
+/* The event log need not have the last event that was sent: its row may be deleted already. */
 bool missed_events_are_deleted_from_log(const struct missed_events *m, int64_t first)
 {
     int64_t needed = m->at + (m->begun ? 1 : 2);
@@ -57,7 +57,7 @@ static void collect_missed_event(void *arg, struct gateway_event *n)
     h->missed[h->missed_count++] = n;
 }
 
-/* Decodes the rows of a page. Returns false if a row is malformed. */
+/* Decodes the event log rows of a page. Returns false if a row is malformed. */
 static bool decode_event_log_rows(struct missed_events_collector *t, const struct list *page)
 {
     const struct event_log_row *rows = page->items;

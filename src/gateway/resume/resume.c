@@ -102,8 +102,8 @@ static void on_resume_authenticated(struct authentication *g)
     struct session *s = registry_find_session_on_loop(here, r->number);
     bool is_moving = s && s->state == SESSION_MOVING;
 
-    /* This node was paused while another node took over the session. The event log has that change,
-     * and this node will read it soon. */
+    /* With RESUME_NOT_OWNER, another node took over the session while this node was paused. The
+     * event log has that change, and this node will read it soon. */
     if (r->objection == RESUME_NOT_OWNER && !is_moving &&
         registry_has_session(here->gateway, r->number)) {
         struct gateway_socket *p = authentication_end(g);

@@ -14,10 +14,10 @@ enum { RELEASED_SESSION_MAX_BYTES = 64 * 1024 * 1024 };
 
 struct session_release {
     struct loop_message post;
-    struct link link; /* link in the list of its loop */
+    struct link link; /* link in the loop's list resume.releases */
     struct gateway_loop *gateway_loop;
     struct session_move move; /* the request, then the reply */
-    uint64_t least;           /* the session must have received the event with this number */
+    uint64_t least;           /* the session can leave after it got the event with this number */
     struct session_store_read store_write;
     snowflake user_id;
     struct buf body; /* the serialised session; empty if it is not on this node */

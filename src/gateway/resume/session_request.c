@@ -42,7 +42,7 @@ enum request_state {
 };
 
 struct session_request {
-    struct link link; /* link in the list of its loop */
+    struct link link; /* link in the loop's list resume.requests */
     struct session_transfer *transfer;
     struct deadline deadline; /* time of the next store read */
     struct session_store_read store_read;
@@ -50,20 +50,20 @@ struct session_request {
     uint64_t begun; /* last event that this loop had started when it began to retain events */
     struct missed_events missed;          /* events of the event log between `seen` and `begun` */
     unsigned reads;                       /* number of store reads so far */
-    bool reading, reply_received;         /* a read is running; a reply has arrived meanwhile */
+    bool reading, reply_received;         /* a store read is running; a reply arrived meanwhile */
     uint32_t asked;                       /* node that got the release request, or 0 */
     uint32_t replicas_of;                 /* node whose replicas were requested, or 0 */
     unsigned asked_at, replicas_asked_at; /* values of `reads` at these two requests */
     unsigned short_at; /* value of `reads` at the first JOURNAL_SEQ_MISSING, or 0 */
     unsigned refusals;
     bool abandoned; /* the connection is closed, so the session stays in the store */
-    /* The members from here on are results of one store read. */
+    /* The fields from here on are results of one store read. */
     struct session_move release_request;
     enum request_state state;
     bool sends_request;
     bool unfit;       /* no replica of the journal is usable */
     bool misses;      /* there are missed events to read from the event log */
-    struct str bytes; /* the serialised session, in the arena of the read */
+    struct str bytes; /* the serialised session, in the arena of the store read */
     struct buf copy;  /* copy of `bytes` while the event log is read */
 };
 
@@ -84,8 +84,8 @@ static enum err check_log_has_missed_events(struct session_request *q, struct tx
     q->missed = missed_events_in_range(q->seen, last, recovered);
     int64_t first = 0, end = 0;
     enum err e = read_event_log_range(tx, &first, &end);
-    /* If the journal is ahead of the event log that this process found at its start, a backup was
-     * restored since. In a cluster other nodes may have extended the event log. */
+    /* If the journal is ahead of the event log that a single node found at its start, a backup of
+     * the database was restored since. In a cluster other nodes may have extended the event log. */
     bool alone = cluster_is_alone(g->cluster);
     int64_t known = alone ? (int64_t)(g->first_number >> EVENT_NUMBER_BITS) : end;
     bool log_is_older = recovered && known < q->missed.at + 1;
@@ -127,7 +127,8 @@ static void prepare_release_request(struct session_request *q, const struct gate
     q->sends_request = true;
 }
 
-/* Sets *ret to whether the owner is known to be dead, so that it needs no release request. */
+/* Takes over the session if its owner crashed. Sets *ret to whether the owner is known to be dead,
+ * so that it needs no release request. */
 static enum err take_over_session_of_crashed_node(struct session_request *q, struct tx *tx,
                                                   uint32_t identity, bool silent, bool *ret)
 {
@@ -320,9 +321,9 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
         session_request_end(q);
 }
 
-/* Reads the store. A node that takes over a session updates its row; if two nodes do so, the second
- * transaction restarts, so no stricter isolation is needed. Stricter isolation would make every
- * session that moves conflict with every other. */
+/* Reads the store. A node that takes over a session updates the session's owner row; if two nodes
+ * do so, the second transaction restarts, so no stricter isolation is needed. Stricter isolation
+ * would make every session that moves conflict with every other. */
 static void session_request_begin_store_read(struct session_request *q)
 {
     q->reads++;

@@ -44,7 +44,7 @@ bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
 struct session_restore {
     struct session_store_read store_read;
     struct session_transfer *transfer;
-    struct str bytes; /* in the arena of the read; empty if there is no such session */
+    struct str bytes; /* in the arena of the store read; empty if there is no such session */
 };
 
 static enum err run_session_restore(struct session_store_read *l, struct tx *tx)
@@ -62,7 +62,7 @@ static void on_session_restore_done(struct session_store_read *l, enum err e)
     struct session_restore *x = container_of(l, struct session_restore, store_read);
     struct session_transfer *h = x->transfer;
 
-    /* Event numbers start again with the process, so the session missed all of its events. */
+    /* Event numbers restart with each process, so the session missed all events of this process. */
     if (!e && h->to->resume.retains_all &&
         session_transfer_deserialize(h, x->bytes, SESSION_ARRIVING))
         h->session->resume.delivered_elsewhere = h->session->presences = 0;

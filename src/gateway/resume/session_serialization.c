@@ -74,7 +74,7 @@ static void deserialize_guilds_and_channels(struct serial_reader *r,
     }
 }
 
-/* Returns the number of newest dispatches to write. */
+/* Returns how many dispatches, counted from the newest one, are serialised. */
 static uint32_t count_dispatches_to_write(const struct session *s,
                                           const struct serialized_dispatch_limits *limits)
 {

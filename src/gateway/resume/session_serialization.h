@@ -19,8 +19,8 @@ struct session_guilds_and_channels {
 void collect_guilds_and_channels(const struct session *s, struct session_guilds_and_channels *ret);
 void guilds_and_channels_clear(struct session_guilds_and_channels *p);
 
-/* Limits for the dispatches in a serialised session that were already sent, newest first; unsent
- * dispatches are always included. serialize_session returns false if the session cannot move. */
+/* A serialised session has all unsent dispatches, and the newest ones of the sent dispatches up to
+ * these limits. serialize_session returns false if the session cannot move. */
 struct serialized_dispatch_limits {
     uint32_t count;
     size_t bytes;

@@ -238,7 +238,7 @@ static void continue_sending_missed_events(struct loop_message *post)
 }
 
 /* Sends the events that this loop has begun since the request, except those that the source loop
- * has sent, by their numbers. The session is subscribed, so new events wait meanwhile. */
+ * has sent according to their numbers. The session is subscribed, so new events wait meanwhile. */
 static void begin_sending_missed_events(struct session_transfer *h, struct session *s)
 {
     h->to->reads.blocking++;
@@ -359,8 +359,8 @@ void session_transfer_arrive(struct session_transfer *h)
     h->viewer = gateway_viewer_from_session(h->session);
     prepare_guild_permissions_read(h);
     /* The source loop may have sent the session an event that this loop's guild view does not have
-     * yet; a comparison of channels would undo that event. So wait for it. The event numbers of
-     * another process are not comparable. */
+     * yet. A comparison of channels would undo that event, so the read begins after it. Event
+     * numbers of another process are not comparable, so its sessions do not wait. */
     store_read_begin_after_event(h->to, &h->store_read,
                                  h->from ? h->session->resume.delivered_elsewhere : 0);
 }

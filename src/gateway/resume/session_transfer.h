@@ -26,18 +26,18 @@ struct resume_request {
 
 struct session_transfer {
     struct loop_message post;
-    struct link link;               /* link in the list of the source loop */
+    struct link link;               /* link in the source loop's list resume.leaving_transfers */
     struct gateway_loop *from, *to; /* from is NULL if no loop of this process has the session */
     struct resume_request *resumption;
-    uint64_t least;          /* the source loop must have delivered the event with this number */
+    uint64_t least; /* the transfer waits until the source loop has delivered this event number */
     struct session *session; /* NULL if the session has ended */
-    struct link of_target;   /* link in the list of the target loop */
+    struct link of_target;   /* link in the target loop's list resume.arriving */
     uint64_t since;          /* index of the first retained event that began after the request */
     struct session_store_read store_read; /* reads permissions for the target loop, then channels */
     struct gateway_viewer viewer;
     struct guild_setup *guild_setups;
     size_t guild_count;
-    /* User sessions: channels that were visible on the source loop; changes since then. */
+    /* For user sessions: channels that were visible on the source loop, and changes since then. */
     struct visible_channels visible_before, channel_changes;
     struct gateway_event *
         *missed; /* events before `since`, for a session of another process; or NULL */

@@ -20,7 +20,7 @@ enum {
     BATCH_SESSIONS = 128,
     BATCH_BYTES = 1024 * 1024,
     SESSION_BYTES = 8 * 1024 * 1024,
-    SUSPENDED_SENT_COUNT = 128, /* stored number of sent dispatches that may be unread */
+    SUSPENDED_SENT_COUNT = 128, /* stored number of sent dispatches, which may be unread */
     SUSPENDED_SENT_BYTES = 128 * 1024,
     SUSPEND_MAX_MS = 10 * 1000,
 };
@@ -31,7 +31,7 @@ struct suspend_batch {
     struct arena *arena;
     struct suspended_session sessions[BATCH_SESSIONS];
     size_t count, bytes;
-    struct link *at; /* next session; NULL means the loop's first session */
+    struct link *at; /* next session to suspend; NULL means the loop's first session */
     bool last;
 };
 

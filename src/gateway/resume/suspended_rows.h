@@ -15,7 +15,7 @@ struct suspended_session {
     struct str body; /* serialised session (session_serialization.h) */
 };
 
-/* Deletes one batch of rows; sets *ret_more to whether rows are left. */
+/* Deletes one batch of suspended sessions; sets *ret_more to whether rows are left. */
 enum err suspended_rows_delete_batch(struct tx *tx, bool *ret_more);
 enum err suspended_row_insert(struct tx *tx, const struct suspended_session *p);
 /* Without a cluster a server that stops seals the rows after it has written all of them. The next

@@ -86,7 +86,7 @@ static void post_event_queue_to_loop(struct gateway_loop *h)
     loop_post(h->loop, &h->queue.post);
 }
 
-/* Starts a read or continues a delivery. Returns false if there is nothing to do now. */
+/* Starts ordered store reads, or continues a delivery. Returns false if there is nothing to do. */
 static bool begin_reads_or_deliver_event(struct gateway_loop *h)
 {
     if (h->queue.sending) {

@@ -127,7 +127,7 @@ void gateway_socket_on_drained(struct websocket *ws)
 void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
 {
     uncount_unauthenticated_socket(p);
-    /* Cancel a long dispatch of the session that the socket had before. */
+    /* Cancel the encoding of a long dispatch of the session that the socket had before. */
     if (p->encoding && !p->lent) {
         background_encoding_cancel(p->encoding);
         p->encoding = NULL;
@@ -252,7 +252,7 @@ static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
     return ++p->payloads <= WINDOW_PAYLOADS;
 }
 
-/* Decodes "d" with the row's schema and calls the row's handler. */
+/* Decodes "d" with the schema of the opcode's row and calls the handler of that row. */
 static void run_opcode_handler(struct gateway_socket *p, const struct opcode_row *row,
                                struct str raw)
 {

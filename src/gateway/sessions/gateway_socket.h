@@ -40,12 +40,12 @@ enum gateway_socket_state {
 struct caller;
 
 struct gateway_socket {
-    struct link link; /* link in the list of its loop */
+    struct link link; /* link in the loop's list of sockets, `peers` */
     struct gateway_loop *gateway_loop;
     struct websocket *ws;
     const struct dialect *dialect;
     struct session *session; /* NULL unless the state is SOCKET_HAS_SESSION */
-    /* In state SOCKET_AUTHENTICATING: address of the request's pointer to this socket, or NULL. */
+    /* In state SOCKET_AUTHENTICATING: address of authentication.socket; otherwise NULL. */
     struct gateway_socket **request_socket;
     struct deadline deadline; /* deadline of the current state (struct gateway_loop_timers) */
     struct zstd *zstd;

@@ -53,7 +53,7 @@ static unsigned session_starts_today(const struct account *a)
     return a->starts_day == (uint16_t)current_day_number() ? a->starts : 0;
 }
 
-/* Raises today's number of session starts to at least `known`. */
+/* Raises the account's number of session starts of today to at least `known`. */
 static void raise_session_starts_today(struct account *a, uint64_t known)
 {
     unsigned starts = session_starts_today(a);

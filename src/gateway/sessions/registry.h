@@ -56,7 +56,7 @@ struct gateway {
     bool busy;                      /* only while stopping: a loop still has work */
     struct gateway_counters count;
     _Atomic uint64_t accepted_connections; /* number of accepted connections */
-    unsigned cluster_heartbeats; /* heartbeats while this node is the first of the cluster */
+    unsigned cluster_heartbeats;           /* heartbeats of this node as the first of the cluster */
 };
 
 /* The presence last announced for an account, or for one shard of a bot. */
@@ -69,8 +69,8 @@ struct announced_presence {
 
 /* A session of another node. Changed by one thread, with the gateway's lock held. */
 struct remote_session {
-    struct link of_user; /* link in the list of its account */
-    struct link of_node; /* link in the list of its node */
+    struct link of_user; /* link in the list `remotes` of its account */
+    struct link of_node; /* link in its node's list of sessions */
     uint32_t server;
     uint32_t round; /* last full update that contained this session (presence/directory_nodes.c) */
     uint64_t number;
@@ -82,7 +82,7 @@ struct remote_session {
     struct str presence; /* JSON of activities, on the heap; p is NULL if there are none */
     snowflake *guilds;   /* ids of the session's guilds, on the heap */
     size_t guild_count;
-    size_t small_count; /* number of ids, first in `guilds`, of guilds up to SMALL_GUILD_MEMBERS */
+    size_t small_count; /* guilds up to SMALL_GUILD_MEMBERS, which are first in `guilds` */
 };
 
 /* An account that has sessions now, or has started sessions today. */
@@ -90,7 +90,7 @@ struct account {
     snowflake id;
     struct link sessions;
     struct link remotes; /* struct remote_session */
-    /* First entry of a list, one per shard of a bot; shard_count 0 if nothing is announced. */
+    /* First entry of a bot's list, one per shard; shard_count is 0 if no presence was announced. */
     struct announced_presence announced;
     unsigned session_count, remote_count, task_count;
     uint16_t starts;     /* number of sessions started on starts_day */
@@ -103,7 +103,8 @@ struct account {
 struct announced_presence *account_announced_presence(struct account *a, uint32_t shard_id,
                                                       uint32_t shard_count);
 void account_free(struct account *a);
-/* Add the remote session to its account and to the map, or remove it. Needs the gateway's lock. */
+/* Add the remote session to its account and to the map of remote sessions, or remove it. Needs the
+ * gateway's lock. */
 void remote_session_add(struct gateway *g, struct remote_session *r);
 void remote_session_remove(struct gateway *g, struct remote_session *r);
 void remote_session_free(struct remote_session *r); /* accepts NULL */
@@ -139,8 +140,8 @@ struct session_starts registry_read_session_starts(struct gateway *g, snowflake 
                                                    uint32_t shard_id);
 void registry_apply_remote_session_starts(struct gateway *g, const struct session_starts *s);
 int64_t current_day_number(void);
-/* Records that the session was requested from another node and will arrive at loop `hub`. NULL
- * removes the record. */
+/* Records that the session was requested from another node and will arrive at loop `hub`. If `hub`
+ * is NULL, removes the record. */
 void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gateway_loop *hub);
 
 #endif

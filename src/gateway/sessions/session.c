@@ -90,7 +90,7 @@ struct client_presence *session_get_or_create_presence(struct session *s)
     return s->client_presence;
 }
 
-/* Marks the whole session as unsent, because a new session is not replicated yet. */
+/* Creates the state with the whole session marked as unsent, because it is not replicated yet. */
 struct session_cluster_state *session_get_or_create_cluster_state(struct session *s)
 {
     if (!s->sync) {

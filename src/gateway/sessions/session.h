@@ -53,8 +53,8 @@ struct session_disconnect_deadlines {
     struct deadline away, show_offline;
 };
 
-/* The presence that the client has set. Changed with the gateway's lock held, except the rate limit
- * window. */
+/* The presence that the client has set. Changed with the gateway's lock held, except the fields of
+ * the rate limit window. */
 struct client_presence {
     struct session *session;
     struct str activities;  /* JSON, on the heap; p is NULL if there are no activities */
@@ -67,14 +67,14 @@ struct client_presence {
 struct session_tasks {
     struct session *session;
     struct link tasks;
-    struct link runnable; /* link in the list of its loop */
+    struct link runnable; /* link in the loop's list of runnable tasks */
     unsigned count;
 };
 
-/* State of the session that other nodes have received (directory and replica). */
+/* State of the session as far as other nodes have received it (directory and replica). */
 struct session_cluster_state {
     struct session *session;
-    struct link unpublished; /* link in the list of its loop while its presence is unpublished */
+    struct link unpublished; /* link in the loop's list of unpublished presences */
     /* Link in the list of struct journal_replication while journal records are not replicated. */
     struct link unreplicated;
     uint64_t replicated_seq; /* the replica has the session's journal records up to this seq */
@@ -95,7 +95,7 @@ struct session_options {
 struct session_presence {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
-    /* The session is shown as offline, because it is disconnected; changed with the lock held. */
+    /* Shown as offline, because it is disconnected; changed with the gateway's lock held. */
     bool shown_offline;
     bool due; /* a change was not announced yet */
 };
@@ -108,13 +108,13 @@ struct session_send_progress {
 };
 
 struct session_resume_state {
-    uint64_t delivered_elsewhere; /* number of the last event that another loop or node sent */
+    uint64_t delivered_elsewhere; /* last event number that another loop or node sent */
     uint64_t connection_number;   /* number of the connection that resumed the session */
     struct journal_slot *slot;    /* the session's slot in the journal, or NULL */
 };
 
 struct session {
-    /* Members that every delivered event needs are adjacent. */
+    /* The fields that the delivery of every event needs are adjacent. */
     struct gateway_loop *gateway_loop;
     struct gateway_socket *socket; /* NULL if the client is disconnected */
     struct replay_buffer replay;
@@ -127,22 +127,22 @@ struct session {
     bool bot;
     _Atomic bool revoked; /* the credential was revoked; the session's loop ends the session */
     bool listed;          /* the session is in the registry; used only on its loop */
-    unsigned char state;  /* enum session_state; set by session_set_state, with the lock held */
+    unsigned char state;  /* enum session_state; set with the gateway's lock held */
     struct session_presence presence;
     bool enters_lists; /* some member list subscriptions of the session are not set up yet */
     unsigned char large_threshold;
     uint32_t behind_bytes; /* payload bytes of unsent dispatches */
 
     struct caller caller; /* from the last IDENTIFY or RESUME; changed under the gateway's lock */
-    /* auth_revocation_count when the credential was read; changed with the lock held. */
+    /* auth_revocation_count when the credential was read; changed with the gateway's lock held. */
     uint64_t revocation_count;
-    struct link link;         /* link in the list of its loop */
-    struct link of_user;      /* link in the list of its account */
+    struct link link;         /* link in the loop's list of sessions */
+    struct link of_user;      /* link in the account's list of sessions */
     unsigned char id_rest[8]; /* second half of the session id */
     struct session_subscriptions subscriptions;
     struct link lists;                            /* items: struct list_subscription */
     const char *client;                           /* interned name (client_names.h), or NULL */
-    struct session_disconnect_deadlines *absence; /* NULL if unused, like the next three members */
+    struct session_disconnect_deadlines *absence; /* NULL if unused, like the next three fields */
     struct client_presence *client_presence;
     struct session_tasks *tasks;
     struct session_cluster_state *sync;
@@ -182,7 +182,7 @@ static inline unsigned session_task_count(const struct session *s)
     return s->tasks ? s->tasks->count : 0;
 }
 
-/* Return this state of the session; create it if the session has none. */
+/* Return the presence, or the cluster state, of the session; create it if the session has none. */
 struct client_presence *session_get_or_create_presence(struct session *s);
 struct session_cluster_state *session_get_or_create_cluster_state(struct session *s);
 /* Sets "os|browser|device". Call it only before the session is in the registry. */
@@ -196,7 +196,7 @@ struct session *session_new_with_id(struct gateway_loop *h, const struct caller 
                                     const char *id);
 /* Returns whether the transition between the states is allowed. */
 bool session_can_change_state(enum session_state from, enum session_state to);
-/* Changes the state on the session's loop. Aborts the process if the transition is not allowed. */
+/* Changes the session's state, on its loop. Aborts the process if the transition is not allowed. */
 void session_set_state(struct session *s, enum session_state state);
 void session_end(struct session *s);
 void session_invalidate(
@@ -207,7 +207,7 @@ void session_invalidate_later(struct gateway_loop *h, uint64_t number);
 /* session_detach removes the session from its loop, to move it; session_attach adds it to one. */
 void session_detach(struct session *s);
 void session_attach(struct session *s, struct gateway_loop *h);
-/* Gives the event its seq, stores it in the replay buffer and sends it. */
+/* Assigns the session's next seq to the event, stores it in the replay buffer and sends it. */
 void session_deliver_event(struct session *s, struct gateway_event *n, unsigned form);
 /* Creates an event with a payload for this session only and sends it. */
 void session_deliver_payload(struct session *s, enum event event, struct str payload);

@@ -22,14 +22,14 @@ struct session_store_read {
     struct arena *arena;
     bool blocks_events; /* ordered read: events wait while the transaction runs */
     bool writes;        /* the transaction writes */
-    bool own_rows;      /* STORE_APPEND: no other write depends on the written rows */
+    bool own_rows;      /* written with STORE_APPEND, because no other write depends on the rows */
     bool in_background; /* a background read, which may take long */
     uint64_t owner;     /* for round-robin scheduling of background reads; 0 if none */
-    uint64_t after;     /* begin after the event with this number */
+    uint64_t after;     /* the read begins after the event with this number */
     uint64_t since;     /* number of the last event published before the transaction began */
     int64_t delivered_position; /* log position of the last event delivered before the transaction
                                  * began */
-    int64_t passed;   /* log position that all events had passed then; for TEST_FAULT_CHECK_VIEWS */
+    int64_t passed;   /* event log position that was delivered then; for TEST_FAULT_CHECK_VIEWS */
     struct list seen; /* log positions (int64_t) after delivered_position that the read saw */
     enum err (*run)(struct session_store_read *l, struct tx *tx);
     void (*committed)(

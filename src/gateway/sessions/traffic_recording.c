@@ -12,7 +12,7 @@ static struct traffic_ring *traffic_ring(const struct gateway_socket *p)
     return p->gateway_loop->gateway->options.traffic;
 }
 
-/* caller: the account of the socket; NULL: that of its session, if it has one. */
+/* `caller` is the account of a socket without a session, or NULL; ignored for other sockets. */
 static void add_traffic_record(struct gateway_socket *p, struct traffic_record *r,
                                const struct caller *caller, struct str texts[TRAFFIC_TEXTS])
 {

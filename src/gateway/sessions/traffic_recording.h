@@ -13,7 +13,7 @@ struct gateway_socket;
 void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d);
 void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                              unsigned form);
-/* caller: the account, if the socket has no session; may be NULL. cause: sentence, or empty. */
+/* `caller`: account of a socket without a session, or NULL. `cause` is a sentence, or empty. */
 void record_traffic_close(struct gateway_socket *p, int code, const char *reason,
                           const struct caller *caller, struct str cause);
 

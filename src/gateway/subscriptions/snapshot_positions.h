@@ -11,7 +11,7 @@
 
 struct snapshot_positions;
 
-/* Creates a set of positions (int64_t, ascending). Returns NULL if the list is empty. */
+/* Creates a set of event log positions (int64_t, ascending); NULL if the list is empty. */
 struct snapshot_positions *snapshot_positions_new(const struct list *positions);
 struct snapshot_positions *snapshot_positions_ref(struct snapshot_positions *k); /* accepts NULL */
 void snapshot_positions_unref(struct snapshot_positions *k);                     /* accepts NULL */

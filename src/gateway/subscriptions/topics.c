@@ -65,7 +65,7 @@ static void add_subscription_to_map(struct session_subscriptions *own,
     map_put(own->map, topic_map_key(seat->topic->kind, seat->topic->id), seat);
 }
 
-/* Adds a subscription, which was just appended to the session's list, to the map. */
+/* Adds a subscription, which was just appended to the session's list, to the session's map. */
 static void add_new_subscription_to_map(struct session_subscriptions *own,
                                         struct topic_subscription *seat)
 {
@@ -182,9 +182,10 @@ static void move_topic_subscription(struct topic *t, uint32_t from, uint32_t to)
     t->subscriptions[to]->index = to;
 }
 
-/* Removes a subscription by moving the last one into its slot. Subscriptions that already got the
- * current event stay in front of the others: a free slot among them is filled with the last of them
- * first. If all got the event, that subscription was the last of all and must not be moved back. */
+/* Removes a subscription by moving the last one into its slot. The first delivered_count
+ * subscriptions have already got the current event and stay in front of the others. A gap among
+ * them is filled with the last of them, whose slot is then filled with the last of all. If all have
+ * got the event, both are the same subscription, and it must not be moved twice. */
 static void topic_remove_subscription(struct topic *t, uint32_t gap)
 {
     if (gap < t->delivered_count) {

@@ -25,7 +25,7 @@ struct topic_subscription {
     snowflake user_id;      /* account of the session */
     /* Event log positions that the session's snapshot included; usually NULL. */
     struct snapshot_positions *snapshot_positions;
-    /* Only subscriptions to guilds have the members below; other subscriptions are allocated with
+    /* Only subscriptions to guilds have the fields below; other subscriptions are allocated with
      * SUBSCRIPTION_BYTES_OUTSIDE_GUILDS bytes. */
     /* Version of the guild view from which `base` was computed; 0 if not computed. */
     uint32_t version;

@@ -18,8 +18,8 @@ struct message_encoder {
     struct zstd *zstd; /* zstd stream of the connection, created at its first use */
 };
 
-/* A dispatch begins with a prefix that ends before the payload. DISPATCH_JSON_AFTER_SEQ is the end
- * of the JSON prefix, after the sequence number. */
+/* encode_dispatch_prefix writes the bytes of a dispatch that precede its payload.
+ * DISPATCH_JSON_AFTER_SEQ is the end of the JSON prefix, after the sequence number. */
 enum { DISPATCH_PREFIX_MAX = 256 };
 #define DISPATCH_JSON_AFTER_SEQ ",\"op\":0,\"d\":"
 void encode_dispatch_prefix(struct buf *out, bool etf, enum event event, uint64_t seq);

@@ -15,7 +15,7 @@ struct compressor;
 
 /* Bits that describe an encoding of an event's payload; 0 is plain JSON. */
 enum payload_form {
-    PAYLOAD_WITHOUT_CONTENT = 1, /* message without its content, for bots without that intent */
+    PAYLOAD_WITHOUT_CONTENT = 1, /* message without its content, for bots without MESSAGE_CONTENT */
     PAYLOAD_OLD_PERMISSIONS = 2, /* permissions written as in API versions 6 and 7 */
     PAYLOAD_ETF = 4,
     PAYLOAD_DEFLATED =

@@ -11,7 +11,7 @@
 enum {
     MAX_FROM_USER = 15 * 1024,
     MAX_FROM_BOT = 4096,
-    MAX_MESSAGE = 16 * 1024, /* limit of the WebSocket layer, in bytes */
+    MAX_MESSAGE = 16 * 1024, /* maximum size of a message from a client, in bytes */
     MAX_PAYLOAD = 64 * 1024 * 1024,
     MAX_ENCODED_MESSAGE = 4 * MAX_PAYLOAD + 4096, /* largest payload as ETF, with the envelope */
 };

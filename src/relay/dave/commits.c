@@ -1,8 +1,8 @@
 /* commits.c - checks the commits of members of a DAVE group and applies the first valid one. */
 #include "relay/dave/group_state.h"
 
-/* Whether the commit references each outstanding proposal once, and no others. The initial commit
- * does not reference the Add of its sender. */
+/* Returns whether the commit references each outstanding proposal once, and no others. The initial
+ * commit does not reference the Add of its sender. */
 static bool commit_matches_proposals(const struct dave_room *room, const struct dave_member *m,
                                      const struct mls_commit *c)
 {
@@ -105,8 +105,8 @@ static void commit_send(struct dave_room *room, const struct mls_commit *c)
     buf_clear(&payload);
 }
 
-/* Gives a leaf to an added member. If it has left or has sent another key package, the leaf is an
- * orphan and is removed in the next round. */
+/* Assigns a leaf to an added member. If the member has left or has sent another key package
+ * meanwhile, the leaf belongs to no participant and is removed in the next round. */
 static void commit_add(struct dave_room *room, const struct dave_proposal *p,
                        const struct mls_welcome *w)
 {
@@ -126,7 +126,7 @@ static void commit_add(struct dave_room *room, const struct dave_proposal *p,
     buf_clear(&payload);
 }
 
-/* Removes are applied before Adds, Adds in the order of the references. */
+/* Remove proposals are applied before Add proposals; Adds in the order of their references. */
 static void commit_apply(struct dave_room *room, struct dave_member *committer,
                          const struct mls_commit *c, const struct mls_welcome *w, int64_t now)
 {

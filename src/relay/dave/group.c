@@ -147,7 +147,7 @@ void dave_room_leave(struct dave_room *room, snowflake user, int64_t now)
 
 /* --- key packages ----------------------------------------------------------------------- */
 
-/* Counts a key package that was not requested; false: too many in the last minute. */
+/* Counts a key package that was not requested. Returns false after too many in the last minute. */
 static bool member_may_send_package(struct dave_member *m, int64_t now)
 {
     int64_t *oldest = &m->package_times[m->package_count % DAVE_KEY_PACKAGES];
@@ -179,7 +179,7 @@ enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, 
         room->config.counters->refused_key_packages++;
         return allowed ? DAVE_REFUSED : DAVE_TOO_MANY;
     }
-    /* The client has forgotten the keys of an earlier package and its leaf. */
+    /* A client that sends a key package has discarded its earlier keys and its leaf. */
     if (m->proposed) {
         proposal_revoke(room, m);
     } else if (!room->established && proposal_find_add(room, m)) {
@@ -213,7 +213,7 @@ void dave_room_ready(struct dave_room *room, snowflake user, unsigned transition
 }
 
 /* Ignores later commits of a member whose commit most recipients could not process, so that it
- * cannot block the room. If nobody is left that may commit, all may again. */
+ * cannot block the room. If no member is left that may commit, all members may commit again. */
 static void committer_report(struct dave_room *room, const struct dave_member *reporter)
 {
     struct dave_member *committer = map_get(&room->members, room->committer);

@@ -20,16 +20,16 @@
 
 enum {
     DAVE_VERSION = 1,           /* highest supported version */
-    DAVE_MEMBERS_MAX = 100,     /* rooms with more participants have version 0 ... */
-    DAVE_MEMBERS_AGAIN = 80,    /* ... until there are no more than this */
-    DAVE_BATCH_MEMBERS = 20,    /* in larger rooms, rounds are DAVE_BATCH_MS apart */
-    DAVE_BATCH_MS = 1000,       /* least time between two opcodes 27 of a large room */
+    DAVE_MEMBERS_MAX = 100,     /* rooms with more participants are not encrypted (version 0) */
+    DAVE_MEMBERS_AGAIN = 80,    /* after that, rooms are encrypted again with at most this many */
+    DAVE_BATCH_MEMBERS = 20,    /* in rooms with more members, rounds are DAVE_BATCH_MS apart */
+    DAVE_BATCH_MS = 1000,       /* minimum time between two opcodes 27 of such a room */
     DAVE_TRANSITION_MS = 2000,  /* longest wait for opcode 23 */
     DAVE_COMMIT_MS = 2000,      /* longest wait for a commit ... */
-    DAVE_COMMIT_MEMBER_MS = 50, /* ... and so much more per proposal */
-    DAVE_COMMIT_DOUBLINGS = 5,  /* each reset without a commit doubles the wait, so many times */
+    DAVE_COMMIT_MEMBER_MS = 50, /* additional time to wait for a commit, per proposal */
+    DAVE_COMMIT_DOUBLINGS = 5,  /* each reset without a commit doubles the wait, at most so often */
     DAVE_READD_MS = 100,        /* wait for the key package that follows opcode 31 */
-    DAVE_KEY_PACKAGES = 10,     /* unrequested key packages of a participant per minute */
+    DAVE_KEY_PACKAGES = 10,     /* limit of unrequested key packages of a participant per minute */
     DAVE_KEY_PACKAGES_MS = 60000,
     DAVE_COMMIT_BYTES = 64 * 1024, /* most bytes of opcode 28 */
 };
@@ -54,7 +54,7 @@ struct dave_message {
     unsigned version;    /* JSON: protocol_version */
     unsigned transition; /* JSON: transition_id */
     unsigned epoch;      /* JSON: epoch */
-    struct str payload;  /* binary: bytes after the opcode; valid during the callback */
+    struct str payload;  /* in binary messages: bytes after the opcode; valid during the callback */
 };
 bool dave_message_is_json(const struct dave_message *m);
 /* Writes the "d" object of a JSON message. */
@@ -62,18 +62,18 @@ void dave_message_write(const struct dave_message *m, struct buf *out);
 
 typedef void dave_send(void *context, snowflake user, const struct dave_message *m);
 
-/* Shared by the rooms of one event loop. */
+/* Counters that the rooms of one event loop share. */
 struct dave_counters {
     uint64_t epochs;               /* winning commits */
     uint64_t transitions;          /* started */
-    uint64_t refused_commits;      /* invalid ones; outdated ones are normal and do not count */
+    uint64_t refused_commits;      /* invalid commits; outdated commits do not count */
     uint64_t refused_key_packages; /* invalid or too many */
     uint64_t downgrades;           /* from version 1 to 0 */
-    uint64_t resets;               /* new groups because nobody committed or all were invalid */
+    uint64_t resets; /* new groups because no member committed, or all commits were invalid */
 };
 
 struct dave_config {
-    snowflake group;           /* channel id; of a stream: rtc_server_id - 1 */
+    snowflake group;           /* channel id; for a stream, rtc_server_id - 1 */
     unsigned version;          /* 0 for stage channels and if encryption is turned off */
     const struct mls_key *key; /* external sender's; one per process */
     dave_send *send;
@@ -86,28 +86,28 @@ struct dave_room *dave_room_new(const struct dave_config *config);
 void dave_room_free(struct dave_room *room); /* accepts NULL; sends nothing */
 
 unsigned dave_room_version(const struct dave_room *room);
-/* Whether one more participant would end the encryption. */
+/* Returns whether one more participant would end the encryption. */
 bool dave_room_is_full(const struct dave_room *room);
-/* Whether a downgrade or a new epoch waits for participants. */
+/* Returns whether a downgrade or a new epoch waits for participants. */
 bool dave_room_transitions(const struct dave_room *room);
 
-/* A participant joins: a seat with media. Observers must not be added, because they would lower the
- * version. Returns the version for the session description (opcode 4). A participant that is
- * already there leaves first. */
+/* Adds a participant, which sends and receives media. Observers must not be added, because they
+ * would lower the version. Returns the version for the session description (opcode 4). If the user
+ * is a participant already, that participant leaves first. */
 unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_version, int64_t now);
-/* Opcode 4 was sent with that version. Clients drop DAVE messages that come before opcode 4. */
+/* Call it after opcode 4 with this version was sent. Clients drop DAVE messages before opcode 4. */
 void dave_room_described(struct dave_room *room, snowflake user, unsigned version, int64_t now);
-/* The participant left for good; not while its session can be resumed. */
+/* Removes a participant. Call it only when the participant's session can no longer be resumed. */
 void dave_room_leave(struct dave_room *room, snowflake user, int64_t now);
 
 enum dave_verdict {
     DAVE_ACCEPTED,
-    DAVE_OUTDATED, /* normal: another commit won, or the room has changed */
+    DAVE_OUTDATED, /* not an error: another commit won, or the room has changed */
     DAVE_REFUSED,  /* invalid */
     DAVE_TOO_MANY, /* key packages */
 };
 
-/* Opcodes 26, 28, 23 and 31 of a participant; messages of others are outdated. */
+/* Handle opcodes 26, 28, 23 and 31 of a participant. Messages of other users count as outdated. */
 enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, struct str payload,
                                         int64_t now);
 enum dave_verdict dave_room_commit(struct dave_room *room, snowflake user, struct str payload,
@@ -115,7 +115,7 @@ enum dave_verdict dave_room_commit(struct dave_room *room, snowflake user, struc
 void dave_room_ready(struct dave_room *room, snowflake user, unsigned transition, int64_t now);
 void dave_room_invalid(struct dave_room *room, snowflake user, int64_t now);
 
-/* Time at which dave_room_tick is due; INT64_MAX: never. Changes with every call above. */
+/* Returns when dave_room_tick is due, or INT64_MAX. The time changes with every call above. */
 int64_t dave_room_due(const struct dave_room *room);
 void dave_room_tick(struct dave_room *room, int64_t now);
 

@@ -13,7 +13,7 @@ enum {
     TRANSITION_MAX = UINT16_MAX,
     PROPOSALS_APPEND = 0,
     PROPOSALS_REVOKE = 1,
-    /* Each member has at most one Add and one Remove. */
+    /* Each member has at most one Add proposal and one Remove proposal. */
     PROPOSALS_MAX = 2 * DAVE_MEMBERS_MAX,
     PAYLOAD_MAX = PROPOSALS_MAX * MLS_PROPOSAL,
 };
@@ -27,17 +27,17 @@ struct dave_member {
     bool proposed;      /* its Add was sent; only before the group is established */
     bool in_transition; /* receives opcode 22 of the running transition */
     bool ready;         /* sent opcode 23 */
-    bool distrusted;    /* most recipients of its commit reported it: it no longer commits */
+    bool distrusted;    /* its commits are ignored, because most recipients of one reported it */
     int leaf;           /* or NO_LEAF */
-    /* Key packages that have not arrived: requested by opcode 4 or 24, announced by opcode 31. The
-     * client sends one for each; all but the last one are outdated when they arrive. */
+    /* Numbers of key packages that have not arrived: requested by opcode 4 or 24, announced by
+     * opcode 31. The client sends one for each; all but the last are outdated when they arrive. */
     unsigned requested, announced;
-    /* Key package that is not used yet; empty: none. */
+    /* Key package that is not used yet; empty if there is none. */
     struct buf package;
     unsigned char package_ref[MLS_HASH];
     char signature_key[MLS_PUBLIC_KEY];
-    /* Its Add for add_epoch, signed when it arrived: a round of 100 signatures takes too long for a
-     * thread that forwards media. */
+    /* Add proposal of this key package, for add_epoch. It is signed when the package arrives: a
+     * round of 100 signatures takes too long for a thread that forwards media. */
     struct buf add;
     unsigned char add_ref[MLS_HASH];
     uint64_t add_epoch;
@@ -61,7 +61,7 @@ struct dave_proposal {
     unsigned char package_ref[MLS_HASH];
     char signature_key[MLS_PUBLIC_KEY];
     struct buf message;
-    bool matched; /* by a reference of the commit that is being checked */
+    bool matched; /* the commit that is being checked references the proposal */
 };
 
 struct dave_room {
@@ -80,9 +80,9 @@ struct dave_room {
     struct dave_proposal **proposals; /* outstanding; PROPOSALS_MAX */
     size_t proposal_count;
     snowflake committer;          /* sender of the latest commit */
-    unsigned recipients, reports; /* others that received it; that reported it as invalid */
+    unsigned recipients, reports; /* members that received it; that reported it as invalid */
 
-    unsigned transition, last_transition; /* id of the running one or 0; id of the latest one */
+    unsigned transition, last_transition; /* id of the running transition, or 0; latest id */
     int64_t transition_due, commit_due, round_due;
     int64_t round_time; /* time of the latest opcode 27 */
     int64_t not_before; /* the next round waits until then */
@@ -119,7 +119,7 @@ void transition_finish_if_ready(struct dave_room *room);
 void proposal_new_add(struct dave_room *room, struct dave_member *m);
 void proposal_new_remove(struct dave_room *room, uint32_t leaf);
 bool proposal_is_add_of(const struct dave_proposal *p, const struct dave_member *m);
-/* Sends the proposals from that index on. */
+/* Sends the proposals from index `from` on to a member. */
 void proposals_send(struct dave_room *room, const struct dave_member *m, size_t from);
 struct dave_proposal **proposal_find_add(const struct dave_room *room, const struct dave_member *m);
 struct dave_proposal *proposal_find(const struct dave_room *room, const char *ref);

@@ -25,7 +25,7 @@ enum {
     CREDENTIAL_BASIC = 1,
     LEAF_KEY_PACKAGE = 1,
     LEAF_COMMIT = 3,
-    REFERENCE = 1 + 1 + MLS_HASH, /* bytes of a reference in a commit */
+    REFERENCE = 1 + 1 + MLS_HASH, /* size of a proposal reference in a commit, in bytes */
     LENGTH_MAX = 4,               /* most bytes of a length */
 };
 
@@ -53,7 +53,7 @@ uint64_t mls_read_number(struct mls_reader *r, unsigned bytes)
     return v;
 }
 
-/* The two highest bits of the first byte are the logarithm of the number of bytes. */
+/* Reads a length. The two highest bits of its first byte are the logarithm of its size in bytes. */
 static size_t reader_length(struct mls_reader *r)
 {
     static const size_t least[] = { 0, 1 << 6, 1 << 14 };
@@ -104,7 +104,7 @@ static struct str reader_signature(struct mls_reader *r)
     return s;
 }
 
-/* Input that was read since the reader stood at the start. */
+/* Returns the input that was read since `start` was the rest of the input. */
 static struct str reader_since(const struct mls_reader *r, struct str start)
 {
     return str_slice(start.p, start.n - r->rest.n);
@@ -176,7 +176,7 @@ struct str mls_key_public(const struct mls_key *k)
     return str_slice(k->public_key, sizeof k->public_key);
 }
 
-/* Returns NULL if the bytes are no point of the curve. */
+/* Returns NULL if the bytes are not a point of the curve. */
 static EVP_PKEY *public_key_import(struct str bytes)
 {
     unsigned char copy[MLS_PUBLIC_KEY];
@@ -277,7 +277,7 @@ void mls_hash(const char *label, struct str value, unsigned char ret[MLS_HASH])
 
 /* --- leaf nodes and key packages -------------------------------------------------------- */
 
-/* Reads a list of 16-bit numbers, which must contain this one. */
+/* Reads a list of 16-bit numbers, which must contain `number`. */
 static void reader_list_with(struct mls_reader *r, unsigned number)
 {
     struct mls_reader list = { .rest = mls_read_vector(r) };
@@ -305,7 +305,7 @@ static void reader_extensions(struct mls_reader *r)
     r->failed |= list.failed;
 }
 
-/* DAVE wants no leaf node extensions, and key packages that never expire. */
+/* DAVE requires leaf nodes without extensions, and key packages that never expire. */
 static void reader_leaf(struct mls_reader *r, unsigned source, struct mls_leaf *ret)
 {
     struct str start = r->rest;
@@ -451,7 +451,7 @@ bool mls_commit_verify_path(const struct mls_commit *c)
 
 /* --- welcomes --------------------------------------------------------------------------- */
 
-/* Reads one entry of the secrets: reference, KEM output, ciphertext. */
+/* Reads one entry of a Welcome's secrets: key package reference, KEM output, ciphertext. */
 static struct str reader_secret(struct mls_reader *r)
 {
     struct str ref = reader_vector_of(r, MLS_HASH);
@@ -525,7 +525,7 @@ void mls_write_sender(const struct mls_key *k, struct buf *out)
     mls_write_vector(out, STR("guildhall"));
 }
 
-/* Writes the proposal as FramedContent: key_package of an Add, or a leaf to remove. */
+/* Writes a signed proposal: an Add of key_package or, if that is NULL, the Remove of a leaf. */
 static void proposal_write(const struct mls_key *k, snowflake group, uint64_t epoch,
                            const struct str *key_package, uint32_t leaf, struct buf *out,
                            unsigned char ret_ref[MLS_HASH])
@@ -553,7 +553,7 @@ static void proposal_write(const struct mls_key *k, snowflake group, uint64_t ep
              &signature);
     buf_add_str(out, buf_str(&signature));
     buf_clear(&signature);
-    /* The reference covers AuthenticatedContent, which starts with the wire format. */
+    /* The reference covers AuthenticatedContent, which starts after the version. */
     mls_hash("MLS 1.0 Proposal Reference", str_skip_bytes(buf_str(out), start + 2), ret_ref);
 }
 

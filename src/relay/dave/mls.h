@@ -15,22 +15,22 @@
 enum {
     MLS_HASH = 32,          /* bytes of a reference or a tag */
     MLS_PUBLIC_KEY = 65,    /* uncompressed point of P-256 */
-    MLS_SIGNATURE = 72,     /* most bytes of an ECDSA signature in DER */
+    MLS_SIGNATURE = 72,     /* maximum size of an ECDSA signature in DER */
     MLS_KEY_PACKAGE = 2048, /* most bytes that are accepted */
     MLS_PROPOSAL = MLS_KEY_PACKAGE + 256,
 };
 
 /* --- reading and writing ---------------------------------------------------------------- */
 
-/* The first read beyond the end, or of an invalid length, sets `failed`; it and all later reads
- * return 0 or an empty text. Check `failed` once after the last read. */
+/* Reads MLS structures. The first read beyond the end, or of an invalid length, sets `failed`; this
+ * and all later reads return 0 or an empty string. Check `failed` once after the last read. */
 struct mls_reader {
     struct str rest;
     bool failed;
 };
 
 uint64_t mls_read_number(struct mls_reader *r, unsigned bytes); /* big-endian, 1 to 8 bytes */
-/* Reads a length and so many bytes. A length that is not in its shortest form is invalid. */
+/* Reads a length and that many bytes. A length that is not in its shortest form is invalid. */
 struct str mls_read_vector(struct mls_reader *r);
 
 void mls_write_number(struct buf *out, uint64_t v, unsigned bytes);
@@ -45,7 +45,7 @@ struct mls_key *mls_key_new(void);
 void mls_key_free(struct mls_key *k); /* accepts NULL */
 struct str mls_key_public(const struct mls_key *k);
 
-/* SignWithLabel and VerifyWithLabel. The content is the concatenation of two parts. */
+/* SignWithLabel and VerifyWithLabel of RFC 9420. The content is the concatenation of two parts. */
 void mls_sign(const struct mls_key *k, const char *label, struct str content, struct str more,
               struct buf *out);
 bool mls_verify(struct str public_key, const char *label, struct str content, struct str more,
@@ -58,7 +58,7 @@ void mls_hash(const char *label, struct str value, unsigned char ret[MLS_HASH]);
 struct mls_leaf {
     snowflake user; /* identity of the basic credential */
     struct str signature_key, encryption_key;
-    unsigned source; /* 1: key package, 2: update, 3: commit */
+    unsigned source; /* 1 for a key package, 2 for an update, 3 for a commit */
     struct str signed_part, signature;
 };
 
@@ -68,8 +68,8 @@ struct mls_key_package {
     unsigned char ref[MLS_HASH];
 };
 
-/* Accepts a bare key package and an MLSMessage. False: malformed, another suite or version, not of
- * this user, a limited lifetime, a key that is no point of the curve, or a wrong signature. */
+/* Accepts a bare key package and an MLSMessage. Returns false if it is malformed, of another suite,
+ * version or user, or has a limited lifetime, a key outside the curve, or a wrong signature. */
 bool mls_key_package_read(struct str bytes, snowflake user, struct mls_key_package *ret);
 
 struct mls_commit {
@@ -84,7 +84,7 @@ struct mls_commit {
 };
 
 /* Reads the commit at the front of the input, for example of opcode 28. Proposals by value and
- * senders that are no members are refused. Does not verify signatures. */
+ * senders that are not members are refused. Does not verify signatures. */
 bool mls_commit_read(struct mls_reader *r, struct mls_commit *ret);
 const char *mls_commit_reference(const struct mls_commit *c, size_t i); /* MLS_HASH bytes */
 /* Verifies the signature of the path's leaf node; true for a commit without a path. */
@@ -100,8 +100,8 @@ struct mls_welcome {
 /* Reads a bare Welcome at the front of the input. */
 bool mls_welcome_read(struct mls_reader *r, struct mls_welcome *ret);
 bool mls_welcome_has(const struct mls_welcome *w, const unsigned char ref[MLS_HASH]);
-/* Writes the Welcome with the secrets of one recipient; ref NULL: of all. Writes nothing and
- * returns false if there are none for it. */
+/* Writes the Welcome with the secrets of one recipient, or of all if ref is NULL. Returns false,
+ * and writes nothing, if it has no secrets for the recipient. */
 bool mls_welcome_write(const struct mls_welcome *w, const unsigned char *ref, struct buf *out);
 
 /* --- messages of the server ------------------------------------------------------------- */

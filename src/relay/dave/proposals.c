@@ -54,15 +54,15 @@ bool proposal_is_add_of(const struct dave_proposal *p, const struct dave_member 
     return p->adds && p->user == m->user;
 }
 
-/* A client must not receive its own Add. It refuses all proposals of a message with an Add of a
- * user that has left before it came. */
+/* Returns whether member m gets the proposal. A client must not receive its own Add. The Add of a
+ * user who has left is not sent: a client that joined after that refuses the whole message. */
 static bool proposal_is_for(const struct dave_room *room, const struct dave_proposal *p,
                             const struct dave_member *m)
 {
     return !p->adds || (p->user != m->user && map_get(&room->members, p->user));
 }
 
-/* Sends the proposals from that index on. */
+/* Sends the proposals from index `from` on to a member. */
 void proposals_send(struct dave_room *room, const struct dave_member *m, size_t from)
 {
     struct buf payload;
@@ -100,8 +100,8 @@ struct dave_proposal *proposal_find(const struct dave_room *room, const char *re
 }
 
 /* Revokes the Add of a member that sent another key package before the group was established. The
- * Add of a member that has left is not revoked, because davey commits without a Welcome after a
- * revocation that no further Add follows. */
+ * Add of a member that has left is not revoked, because the library davey commits without a Welcome
+ * after a revocation that no further Add follows. */
 void proposal_revoke(struct dave_room *room, struct dave_member *m)
 {
     struct dave_proposal **at = proposal_find_add(room, m);

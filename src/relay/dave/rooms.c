@@ -15,7 +15,7 @@ struct dave_rooms {
     struct mls_key *key;
     struct dave_counters counters;
     struct deadline_list *deadlines;
-    /* The latest binary message: most messages go to all members. NULL: none. */
+    /* The latest binary message, or NULL. It is cached, because most messages go to all members. */
     struct serialized_message *latest;
 };
 
@@ -46,7 +46,7 @@ static struct serialized_message *json_message(const struct dave_message *m)
     return serialized_message_from_buf((enum voice_op)m->op, &d);
 }
 
-/* Returns a reference; members that get the same bytes share the message. */
+/* Returns a reference to a message; members that get the same bytes share the message. */
 static struct serialized_message *binary_message(struct dave_rooms *shared,
                                                  const struct dave_message *m)
 {
@@ -213,8 +213,9 @@ void participant_join_group_late(struct relay_participant *s)
     participant_group_described(s, 0);
 }
 
-/* Without sequence numbers the client has missed messages, so it starts with a new key package. The
- * version it knows is unknown too: naming the other one sends the current one to it. */
+/* In gateway versions without sequence numbers, a resumed client may have missed messages, so it
+ * joins again with a new key package. The DAVE version that it knows is unknown: passing the
+ * opposite of the current version makes the group send it the current one. */
 void participant_resume_group(struct relay_participant *s)
 {
     if (!s->in_group || s->version >= VOICE_SEQUENCE_VERSION)

@@ -23,7 +23,7 @@ void group_clear(struct dave_room *room)
     }
 }
 
-/* Starts a new group: every client forgets the present one and sends a key package. */
+/* Starts a new group: every client discards the present group and sends a key package. */
 void group_reset(struct dave_room *room)
 {
     transition_finish(room);

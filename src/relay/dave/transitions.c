@@ -46,7 +46,7 @@ void member_send_sender(struct dave_room *room, struct dave_member *m)
     m->requested++;
 }
 
-/* The client forgets its group and sends a new key package. */
+/* Sends opcode 24: the client discards its group and sends a new key package. */
 void member_send_epoch(struct dave_room *room, const struct dave_member *m)
 {
     member_send(room, m,
@@ -77,7 +77,7 @@ void transition_finish(struct dave_room *room)
     room->transition_due = NEVER;
 }
 
-/* Finishes a running transition first, because some clients remember only one. */
+/* Finishes a running transition first, because some clients can store only one. */
 void transition_start(struct dave_room *room, int64_t now)
 {
     transition_finish(room);

@@ -46,8 +46,8 @@ static struct stun_address stun_address_of(const union media_address *from)
     return ret;
 }
 
-/* Whether another browser has used this address recently. Its address could be forged in requests
- * of this participant, and its media would be lost. */
+/* Returns whether another browser has used this address recently. If the participant forged that
+ * address in its requests, the other browser would lose its media. */
 static bool address_is_reserved(struct packet_work *w, const struct relay_participant *s,
                                 const union media_address *from, int64_t now_ms)
 {
@@ -59,7 +59,8 @@ static bool address_is_reserved(struct packet_work *w, const struct relay_partic
                                   now_ms);
 }
 
-/* The first valid request sets the address; later only one that nominates it moves it. */
+/* The first valid STUN request sets the participant's address. Later only a request that nominates
+ * its source address changes it. */
 static void record_check(struct relay_participant *s, const struct stun_request *request,
                          const union media_address *from, int64_t now_ms)
 {
@@ -71,8 +72,8 @@ static void record_check(struct relay_participant *s, const struct stun_request 
                       s->worker->index, now_ms);
 }
 
-/* Answers a valid request. Others get no answer, so that nobody can use the server against a third
- * party. */
+/* Answers a valid STUN request. Other requests get no answer, so that no host can make the server
+ * send datagrams to a third party. */
 static void answer_stun(struct packet_work *w, struct str datagram, const union media_address *from)
 {
     int64_t now_ms = monotonic_ms();
@@ -112,7 +113,7 @@ void rtp_strip_extension(struct decrypted_rtp_packet *p)
     p->header[0] &= (unsigned char)~RTP_EXTENSION_BIT;
 }
 
-/* Extensions have other numbers at each client, so browsers get packets without them. */
+/* Encrypts a packet without header extensions, because each client numbers them differently. */
 size_t encrypt_for_browser(struct packet_work *w, const struct relay_participant *to,
                            unsigned payload_type, unsigned char *out)
 {
@@ -146,7 +147,7 @@ static void translate_header(struct packet_work *w, const struct relay_participa
     h[1] = (unsigned char)((h[1] & 0x80) | p->type);
 }
 
-/* Records the arrival of a numbered packet; sends feedback to the browser when it is due. */
+/* Records the arrival of a packet with a transport-wide number; sends feedback when it is due. */
 static void send_transport_feedback(struct packet_work *w, const struct relay_participant *s,
                                     uint32_t ssrc)
 {

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 
 enum {
-    BUNDLES_MAX = 64,         /* maximum of datagrams, and so of messages */
+    BUNDLES_MAX = 64,         /* maximum number of datagrams, and so of messages */
     BUNDLE_BYTES = 60 * 1024, /* limit of one message: the payload of an IP packet */
 };
 
@@ -26,11 +26,11 @@ struct datagram_bundles {
     union bundle_segment_size sizes[BUNDLES_MAX];
 };
 
-/* Whether the kernel supports UDP_SEGMENT on the socket. */
+/* Returns whether the kernel supports UDP_SEGMENT on the socket. */
 bool bundles_are_supported(int fd);
-/* Groups messages of one part each. The order of datagrams to one destination does not change. */
+/* Groups messages of one datagram each. The order of datagrams to a destination does not change. */
 void bundles_build(struct datagram_bundles *b, const struct mmsghdr *messages, unsigned count);
-/* Splits the bundles from index `from` on into messages of one part each; returns their number. */
+/* Splits the bundles from index `from` on into messages of one datagram; returns their number. */
 unsigned bundles_split(const struct datagram_bundles *b, unsigned from, struct mmsghdr *ret,
                        struct iovec *ret_parts);
 

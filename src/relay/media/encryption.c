@@ -24,7 +24,7 @@ struct nonce_range {
 struct media_cipher {
     const struct encryption_mode *mode;
     unsigned char key[ENCRYPTION_KEY_SIZE];
-    struct nonce_range ranges[2]; /* before and after the client's first packet */
+    struct nonce_range ranges[2]; /* range before and range after the client's first packet */
     unsigned range;               /* index of the range in use */
     bool broken;
     EVP_CIPHER_CTX *aes; /* AES only: the expanded key, for both directions */
@@ -34,7 +34,7 @@ struct encryption_mode {
     const char *name;
     bool header_nonce; /* the header is the nonce; otherwise the last four bytes of the packet
                         * are */
-    /* Decrypt and encrypt the bytes after the clear part. open returns false if they are not
+    /* Decrypt and encrypt the bytes after the clear part. open() returns false if they are not
      * authentic. */
     bool (*open)(struct media_cipher *s, struct str clear, struct str body,
                  const unsigned char *nonce, unsigned char *out);
@@ -159,7 +159,7 @@ static EVP_CIPHER_CTX *aes_context_new(const unsigned char *key)
     return c;
 }
 
-/* Libraries that do not start at random start with bytes 0x00, 0x01 or 0x80, so start elsewhere. */
+/* Client libraries with a fixed first nonce use the bytes 0x00, 0x01 or 0x80: avoid these. */
 static unsigned char choose_edge_byte(void)
 {
     return (unsigned char)(0x20 + randombytes_uniform(0x40));
@@ -309,8 +309,8 @@ static size_t encrypt_with_header_nonce(struct media_cipher *s,
     return RTP_HEADER_SIZE + TAG_SIZE + plain.n;
 }
 
-/* Writes the relay's next nonce; false: none is left. The ranges may overlap, so the second one
- * skips nonces that the first one has used. */
+/* Writes the relay's next nonce. Returns false if none is left. The ranges may overlap, so the
+ * second one skips nonces that the first one has used. */
 static bool take_next_nonce(struct media_cipher *s, unsigned char nonce[COUNTER_SIZE])
 {
     struct nonce_range *r = &s->ranges[s->range];

@@ -10,7 +10,7 @@
 
 enum {
     ENCRYPTION_KEY_SIZE = 32,
-    ENCRYPTION_OVERHEAD = 20, /* maximum that a mode adds: tag and nonce */
+    ENCRYPTION_OVERHEAD = 20, /* maximum number of bytes that a mode adds: tag and nonce */
     ENCRYPTED_PACKET_MAX = PACKET_MAX + ENCRYPTION_OVERHEAD + RTP_EXTENSION_PREAMBLE_SIZE,
     NONCES_PER_KEY = 1 << 30, /* nonces per key for packets of the relay */
 };
@@ -19,40 +19,40 @@ enum {
  * them. */
 struct encryption_mode;
 const struct encryption_mode *encryption_mode_find(struct str name);
-/* Whether the RTP header is the nonce; such a mode does not authenticate the header otherwise. */
+/* Returns whether the RTP header is the nonce; such a mode does not authenticate it otherwise. */
 bool encryption_mode_uses_header(const struct encryption_mode *mode);
 /* Returns the name of the i-th mode, or NULL. */
 const char *encryption_mode_name(unsigned i);
 
 struct media_cipher; /* an encryption mode with its key */
 
-/* used: number of the relay's nonces that count as used already. */
+/* `used` is the number of the relay's nonces that count as used already. */
 struct media_cipher *media_cipher_new(const struct encryption_mode *mode,
                                       const unsigned char key[ENCRYPTION_KEY_SIZE], uint32_t used);
 void media_cipher_free(struct media_cipher *s);                   /* erases the key; accepts NULL */
 const char *media_cipher_mode_name(const struct media_cipher *s); /* name of the mode */
-/* Whether the RTP header is the nonce, so that no header may be sent twice. */
+/* Returns whether the RTP header is the nonce, so that no header may be sent twice. */
 bool media_cipher_uses_header(const struct media_cipher *s);
 
 /* A decrypted packet. */
 struct decrypted_rtp_packet {
     unsigned char header[RTP_HEADER_SIZE]; /* without CSRCs */
     bool extended;
-    /* The extension's preamble if there is one, then the extension and the payload. */
+    /* Decrypted: the extension's preamble if there is one, the extension, and the payload. */
     unsigned char bytes[PACKET_MAX];
     size_t n;
 };
-/* Whether the payload is the Opus silence frame, which clients send before they pause. */
+/* Returns whether the payload is the Opus silence frame, which clients send before they pause. */
 bool rtp_payload_is_silence(const struct decrypted_rtp_packet *p);
 
-/* Decrypts a packet. False: not authentic with this key, or too short. */
+/* Decrypts a packet. Returns false if it is not authentic with this key, or too short. */
 bool media_cipher_decrypt(struct media_cipher *s, const struct rtp_packet *p,
                           struct decrypted_rtp_packet *ret);
-/* Whether an authentic packet of the client used a nonce that the relay had used: the key is no
- * longer safe. */
+/* Returns whether an authentic packet of the client used a nonce that the relay had used, so that
+ * the key is no longer safe. */
 bool media_cipher_nonce_was_reused(const struct media_cipher *s);
-/* Decrypts RTCP: the first eight bytes are clear. False: not authentic, too short, or a mode with a
- * header nonce, which has no RTCP because RTCP headers repeat. */
+/* Decrypts RTCP, whose first eight bytes are clear. Returns false if it is not authentic or too
+ * short, or if the mode has a header nonce: such a mode has no RTCP, as RTCP headers repeat. */
 bool media_cipher_decrypt_rtcp(struct media_cipher *s, struct str datagram,
                                unsigned char out[PACKET_MAX], size_t *ret_n);
 /* Encrypts RTCP with the relay's next nonce; returns the length, or 0 if no nonce is left or the

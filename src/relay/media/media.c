@@ -19,19 +19,19 @@
 
 enum {
     WINDOW_MS = 1000,
-    WINDOW_PACKETS = 250, /* audio is 50 packets per second; some clients send shorter frames */
+    WINDOW_PACKETS = 250, /* 50 per second are normal; some clients send shorter frames */
     WINDOW_BYTES = 128 * 1024,
-    WINDOW_VIDEO_PACKETS = 4000, /* all layers of a camera or a screen */
+    WINDOW_VIDEO_PACKETS = 4000, /* packets of all layers of a camera or a screen */
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     WINDOW_FOREIGN = 50, /* packets from unknown addresses that are decrypted */
     WINDOW_DISCOVERY = 20,
     WINDOW_RTCP_RECEIVED = 200, /* RTCP requests of all viewers of a participant */
     WINDOW_RTCP_SENT = 50,      /* RTCP requests of one viewer */
     ACTIVITY_INTERVAL_MS = 20 * 1000,
-    INTERRUPT_RECEIVERS = 128,   /* receivers of a datagram before other rooms get a turn */
-    RECEIVE_COST = 2,            /* cost of receiving a datagram; forwarding it once costs 1 */
+    INTERRUPT_RECEIVERS = 128, /* so many receivers get a datagram before other rooms have a turn */
+    RECEIVE_COST = 2,          /* cost of receiving a datagram; forwarding it once costs 1 */
     CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
-    MAX_RTP_HEADERS = 1 << 26,   /* with 20 ms frames, sequence and timestamp repeat together */
+    MAX_RTP_HEADERS = 1 << 26,   /* after this many 20 ms frames, the RTP header repeats */
 };
 
 static bool is_same_address(const union media_address *a, const union media_address *b)
@@ -121,7 +121,7 @@ static void answer_ping(struct packet_work *w, struct str ping, const union medi
 }
 
 /* --- crypto timing --------------------------------------------------------------------
- * Reading the clock costs a tenth of what it would measure, so one of SAMPLE packets is timed. */
+ * Reading the clock takes a tenth of the measured time, so only some packets are timed. */
 
 static int64_t crypto_timer_start(const struct packet_work *w)
 {
@@ -183,7 +183,7 @@ static void record_audio_quality(struct relay_participant *s, const struct rtp_s
     media_counter_add(&count->jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
 }
 
-/* Returns the stream of an SSRC; NULL: no packet with a video SSRC of the block has arrived yet. */
+/* Returns the stream of an SSRC, or NULL if no packet with a video SSRC has arrived yet. */
 static struct rtp_stream *stream_of_ssrc(struct relay_participant *s, uint32_t ssrc)
 {
     if (ssrc == s->media.ssrc)
@@ -223,8 +223,8 @@ static struct rtp_stream *video_streams_of(struct relay_participant *s)
     return s->media.video;
 }
 
-/* A retransmission begins with the sequence number of the video packet, which has the SSRC before
- * its own (RFC 4588). */
+/* The payload of a retransmission begins with the sequence number of the repeated video packet,
+ * whose SSRC is one lower than that of the retransmission (RFC 4588). */
 void media_renumber_video(struct packet_work *w, struct relay_participant *s, unsigned at,
                           const struct rtp_packet *p)
 {
@@ -237,7 +237,7 @@ void media_renumber_video(struct packet_work *w, struct relay_participant *s, un
         network_write_u16(original, (uint16_t)(network_read_u16(original) + streams[at - 1].ahead));
 }
 
-/* Decrypts the packet. False: not authentic, or a replay. */
+/* Decrypts the packet. Returns false if it is not authentic, or a replay. */
 static bool authenticate_packet(struct packet_work *w, struct relay_participant *s,
                                 const struct rtp_packet *p, bool *ret_newest)
 {
@@ -260,9 +260,9 @@ static bool receives_audio(const struct relay_participant *to, const struct rela
     return to != from && to->permissions.can_receive && participant_is_reachable(to);
 }
 
-/* Whether the packet ends an end-to-end encrypted frame, which clients without DAVE cannot decode.
- * Such frames arrive until the senders have downgraded. About one of 65,536 plain frames looks the
- * same; its loss is not audible. */
+/* Returns whether the packet ends an end-to-end encrypted frame, which clients without DAVE cannot
+ * decode. Such frames arrive until the senders have downgraded. About one of 65,536 plain frames
+ * looks the same; its loss is not audible. */
 static bool is_dave_frame(const struct packet_work *w, const struct relay_participant *from)
 {
     static const unsigned char marker[] = { 0xfa, 0xfa };
@@ -271,8 +271,8 @@ static bool is_dave_frame(const struct packet_work *w, const struct relay_partic
            memcmp(w->plain.bytes + w->plain.n - sizeof marker, marker, sizeof marker) == 0;
 }
 
-/* Queues an encrypted packet. False: all nonces are used, so the participant was disconnected. SRTP
- * has no such limit: it refuses only a packet whose sequence number was used before. */
+/* Queues an encrypted packet. Returns false if all nonces are used and the participant was
+ * therefore disconnected. SRTP only refuses a packet whose sequence number was used before. */
 static bool send_or_disconnect(struct packet_work *w, struct relay_participant *to, size_t n)
 {
     bool browser = to->media.webrtc;
@@ -286,7 +286,7 @@ static bool send_or_disconnect(struct packet_work *w, struct relay_participant *
 }
 
 /* Returns the payload type with which a receiver gets the packet: browsers choose their own
- * numbers. -1: the receiver does not know the codec. */
+ * numbers. Returns -1 if the receiver does not know the codec. */
 static int payload_type_for(const struct relay_participant *to,
                             const struct relay_participant *from, unsigned type)
 {
@@ -370,7 +370,7 @@ static void update_address(struct relay_participant *s, bool newest,
         participant_set_address(s, from);
 }
 
-/* Forwards audio. False: the packet may not be forwarded. */
+/* Forwards audio. Returns false if the packet may not be forwarded. */
 static bool forward_audio(struct packet_work *w, struct relay_participant *s,
                           const struct rtp_packet *p, int64_t now_ms)
 {
@@ -394,8 +394,8 @@ static bool forward_video(struct packet_work *w, const struct relay_participant 
     return true;
 }
 
-/* Whether a nonce was used by both sides or headers would soon repeat: the client must connect
- * again, with another key and other SSRCs. */
+/* Returns whether both sides have used the same nonce, or headers would soon repeat. Then the
+ * client must connect again, with another key and other SSRCs. */
 static bool must_renew_key(const struct relay_participant *s)
 {
     return (s->media.cipher && media_cipher_nonce_was_reused(s->media.cipher)) ||
@@ -459,7 +459,7 @@ static void write_ssrc(struct packet_work *w, const struct rtcp_packet *part, si
     network_write_u32(out, ssrc);
 }
 
-/* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those of the browser. */
+/* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those that the browser sent. */
 static void rtcp_restore_missing(struct packet_work *w, const struct rtcp_packet *part,
                                  uint16_t ahead)
 {
@@ -469,7 +469,7 @@ static void rtcp_restore_missing(struct packet_work *w, const struct rtcp_packet
         network_write_u16(at + i, (uint16_t)(network_read_u16(at + i) - ahead));
 }
 
-/* The RTP time of a sender report moves with the timestamps of the stream. */
+/* Shifts the RTP time of a sender report by as much as the timestamps of its stream are shifted. */
 static void rtcp_shift_report(struct packet_work *w, const struct relay_participant *s,
                               const struct rtcp_packet *part)
 {
@@ -481,8 +481,8 @@ static void rtcp_shift_report(struct packet_work *w, const struct relay_particip
         write_ssrc(w, part, at, network_read_u32(part->bytes.p + at) + stream->ahead_time);
 }
 
-/* A browser knows its media only by its own SSRCs. False: it has not announced this one, or the
- * packet is about the numbers of a transport, which the relay itself answers to browsers. */
+/* Replaces the SSRC that the packet concerns by the SSRC that the browser uses. Returns false if it
+ * has not announced one, or for transport feedback, which browsers get from the relay itself. */
 static bool rtcp_name_target(struct packet_work *w, const struct relay_participant *to,
                              const struct rtcp_packet *part)
 {
@@ -498,7 +498,8 @@ static bool rtcp_name_target(struct packet_work *w, const struct relay_participa
     return own;
 }
 
-/* The sender of a browser's packet is one of its own SSRCs, or any number if it sends no media. */
+/* Replaces the sender's SSRC in a packet of a browser. The browser writes one of its own SSRCs, or
+ * any number if it sends no media. */
 static void rtcp_name_sender(struct packet_work *w, const struct relay_participant *s,
                              struct rtcp_packet *part)
 {
@@ -552,7 +553,7 @@ void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size
         if (part.sender / SSRCS_PER_PARTICIPANT != s->media.ssrc / SSRCS_PER_PARTICIPANT ||
             !video_is_within_limit(s, now_ms))
             continue;
-        media_window_add(&s->media.video_window, 0); /* each part is forwarded as its own packet */
+        media_window_add(&s->media.video_window, 0); /* each part is forwarded as one packet */
         if (part.announces)
             forward_sender_report(w, s, &part);
         else if (part.about)
@@ -614,7 +615,7 @@ void participant_drop_media(struct relay_participant *s)
 
 /* Requests are answered before media that arrived earlier, because they are short and their number
  * is limited. Packets of another host with the SSRC of a participant are limited here, so that they
- * cannot fill its line. */
+ * cannot fill its queue. */
 static void dispatch_client_datagram(struct packet_work *w, enum packet_kind kind,
                                      struct media_datagram *d)
 {

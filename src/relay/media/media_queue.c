@@ -40,7 +40,7 @@ static bool room_exceeds_share(const struct media_queue *q, const struct queue_r
     return q->count >= MEDIA_QUEUE_MAX && room->count * q->rooms >= MEDIA_QUEUE_MAX;
 }
 
-/* A room that owes nothing and has been idle is served first. */
+/* Adds a room that was idle to the rooms that are served first. */
 static void room_activate(struct media_queue *q, struct queue_room *room)
 {
     if (room->link.next)
@@ -82,8 +82,8 @@ static void room_deactivate(struct media_queue *q, struct queue_room *room)
     q->rooms--;
 }
 
-/* Returns the room whose turn it is. A room that was idle and has no more datagrams waits for a
- * turn too: otherwise it would be served first again and again. */
+/* Returns the room whose turn it is. A room that was idle and has no more datagrams waits for its
+ * turn, too; otherwise it would be served first again and again. */
 static struct queue_room *queue_next_room(struct media_queue *q)
 {
     for (;;) {

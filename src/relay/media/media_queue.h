@@ -6,8 +6,9 @@
  * served before the rooms that wait for their turn, so the sound of a small room never waits for
  * the video of a large one. In a room, audio comes before video, and senders take turns.
  *
- * The lines of a sender are limited, and a full line loses its oldest datagram. If the queue is
- * full, only rooms with more than their share of it lose datagrams. */
+ * Each sender has one queue for audio and one for video (struct queue_line), which lose their
+ * oldest datagram if they are full. If the queue of the thread is full, only rooms with more than
+ * their share of it lose datagrams. */
 #ifndef RELAY_MEDIA_QUEUE_H
 #define RELAY_MEDIA_QUEUE_H
 
@@ -19,10 +20,10 @@
 enum media_class { MEDIA_CLASS_AUDIO, MEDIA_CLASS_VIDEO, MEDIA_CLASSES };
 
 enum {
-    MEDIA_QUEUE_CREDIT = 64,    /* credit per turn; forwarding to one receiver costs 1 */
-    MEDIA_QUEUE_LINE_MAX = 256, /* datagrams of a sender: a second of audio at its limit, or a key
-                                 * frame of 300 KB */
-    MEDIA_QUEUE_MAX = 8192,     /* datagrams of all rooms */
+    MEDIA_QUEUE_CREDIT = 64, /* credit per turn; forwarding to one receiver costs 1 */
+    /* Limit of a sender's queue: a second of audio at its limit, or a key frame of 300 KB. */
+    MEDIA_QUEUE_LINE_MAX = 256,
+    MEDIA_QUEUE_MAX = 8192, /* datagrams of all rooms */
 };
 
 struct queue_item {
@@ -35,7 +36,7 @@ struct queue_line {
     unsigned count;
 };
 
-/* A sender of a room. A zeroed one with .room is empty. */
+/* A sender of a room. A zeroed struct with .room set is an empty sender. */
 struct queue_sender {
     struct queue_room *room;
     struct queue_line lines[MEDIA_CLASSES];
@@ -58,21 +59,21 @@ struct media_queue {
 void media_queue_init(struct media_queue *q);
 void queue_room_init(struct queue_room *room);
 
-/* Adds a datagram. Returns the datagram that was dropped, which may be the new one; NULL: none. */
+/* Adds a datagram. Returns a dropped datagram, which may be the new one; NULL if there is none. */
 struct queue_item *media_queue_add(struct media_queue *q, struct queue_sender *s,
                                    enum media_class class, struct queue_item *item);
-/* Removes the datagram that is due; NULL: the queue is empty. Call media_queue_charge when it is
- * handled. */
+/* Removes and returns the datagram that is due, or NULL if the queue is empty. Call
+ * media_queue_charge when it is handled. */
 struct queue_item *media_queue_next(struct media_queue *q, struct queue_sender **ret);
 /* Charges the cost of the latest datagram to its room, if the room still exists. */
 void media_queue_charge(struct media_queue *q, unsigned cost);
-/* While the latest datagram is handled: whether another room was idle and has a datagram, which may
- * be handled in between. If so, returns the room of the latest datagram, which must not be removed
- * before it is passed to media_queue_continue; otherwise NULL. */
+/* Call it while the latest datagram is handled. If another room was idle and has a datagram now,
+ * which may be handled in between, returns the room of the latest datagram. That room must not be
+ * removed before it is passed to media_queue_continue. Otherwise returns NULL. */
 struct queue_room *media_queue_interrupt(struct media_queue *q);
 void media_queue_continue(struct media_queue *q, struct queue_room *room);
 
-/* Removes a datagram of a sender that ends; NULL: none is left. */
+/* Removes and returns a datagram of a sender that ends, or NULL if none is left. */
 struct queue_item *queue_sender_take(struct media_queue *q, struct queue_sender *s);
 /* Removes a room without datagrams. */
 void queue_room_remove(struct media_queue *q, struct queue_room *room);

@@ -31,7 +31,7 @@ struct media_sender {
     bool bundles;  /* UDP_SEGMENT works */
     bool pictures; /* some queued datagrams are video */
     struct datagram_bundles bundled;
-    /* End of the wait for the send buffer (clock_monotonic_ns); 0: not waiting. */
+    /* End of the wait for the send buffer (clock_monotonic_ns), or 0 if there is no wait. */
     int64_t full_until;
 };
 
@@ -51,7 +51,7 @@ static bool wait_for_send_buffer(struct media_sender *m)
     return p.revents & POLLOUT;
 }
 
-/* Returns how many of these messages to drop, depending on errno; 0: try again. */
+/* Returns how many of these messages to drop, depending on errno, or 0 to try again. */
 static unsigned count_messages_to_drop(struct media_sender *m, const struct mmsghdr *messages,
                                        unsigned count)
 {
@@ -72,7 +72,7 @@ static unsigned send_messages(struct media_sender *m, struct mmsghdr *messages, 
     return sent > 0 ? (unsigned)sent : count_messages_to_drop(m, messages, count);
 }
 
-/* Whether the device cannot segment the bundle (EIO), or the MTU of the route is smaller. */
+/* Returns whether the device cannot segment the bundle (EIO), or the route's MTU is smaller. */
 static bool bundle_is_unsupported(const struct mmsghdr *m)
 {
     return m->msg_hdr.msg_controllen && (errno == EIO || errno == EINVAL || errno == EMSGSIZE);

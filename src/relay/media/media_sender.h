@@ -15,12 +15,12 @@ void media_sender_free(struct media_sender *m); /* accepts NULL */
 unsigned char *media_sender_next_buffer(struct media_sender *m);
 void media_sender_queue(struct media_sender *m, const union media_address *to, size_t n);
 void media_sender_flush(struct media_sender *m);
-/* Sends a datagram at once, outside of the handling of received ones. */
+/* Sends a datagram immediately; for use outside of the handling of received datagrams. */
 void media_sender_send(struct media_sender *m, const union media_address *to, const void *bytes,
                        size_t n);
 
 /* Call it before a video datagram: several packets may go to one destination, so bundles are tried.
- * False: half of the kernel's send buffer is used, and the rest is for audio. */
+ * Returns false if half of the kernel's send buffer is used, because the rest is for audio. */
 bool media_sender_expect_video(struct media_sender *m);
 
 /* Adds to a counter that only this thread writes, so a relaxed load and store replace a locked

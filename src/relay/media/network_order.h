@@ -16,7 +16,7 @@ static inline uint32_t network_read_u32(const void *p)
     return (uint32_t)network_read_u16(p) << 16 | network_read_u16((const char *)p + 2);
 }
 
-/* Both return the position after the number. */
+/* The two functions return the address after the number. */
 static inline unsigned char *network_write_u16(unsigned char *out, unsigned v)
 {
     out[0] = (unsigned char)(v >> 8);

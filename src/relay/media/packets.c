@@ -99,7 +99,7 @@ bool replay_window_is_new(const struct replay_window *w, uint64_t number)
     return back < REPLAY_WINDOW && !replay_window_has(w, back);
 }
 
-/* Shifts the bits by so many sequence numbers. */
+/* Shifts the bits of the window by `by` sequence numbers. */
 static void replay_window_shift(struct replay_window *w, uint64_t by)
 {
     if (by >= REPLAY_WINDOW) {
@@ -125,7 +125,7 @@ void replay_window_add(struct replay_window *w, uint64_t number)
         w->seen[back / 64] |= UINT64_C(1) << (back % 64);
 }
 
-/* Extended number of sequence 0 of a new stream; packets that arrive late may be lower. */
+/* Extended number of sequence 0 of a new stream; packets that arrive late may be below it. */
 #define RTP_FIRST_NUMBER (UINT64_C(1) << 32)
 
 /* Sequence numbers repeat after 65,536 packets, timestamps after a day. A packet that is new by its
@@ -173,8 +173,8 @@ enum {
     START_HASHES_STEP = 2 * START_PACKETS
 };
 
-/* Returns the packet's bit among those of the beginning; 0: not part of the beginning. Packets may
- * arrive out of order, so the beginning covers both sides of the first packet. */
+/* Returns the packet's bit in start_bits, or 0 if the packet is not at the beginning of the stream.
+ * Packets may arrive out of order, so the beginning covers both sides of the first packet. */
 static unsigned start_packet_bit(const struct rtp_stream *s, const struct rtp_packet *p)
 {
     uint16_t at = (uint16_t)(p->sequence - s->first + START_PACKETS);
@@ -192,7 +192,7 @@ static bool start_packet_is_known(const struct rtp_stream *s, const struct rtp_p
     return false;
 }
 
-/* Computes the position of a packet; false: it was received before, or it is too old. */
+/* Computes the position of a packet. Returns false if it was received before, or is too old. */
 static bool locate_packet(const struct rtp_stream *s, const struct rtp_packet *p,
                           struct rtp_stream_position *ret)
 {

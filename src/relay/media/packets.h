@@ -38,8 +38,8 @@ enum packet_kind packet_classify(struct str datagram);
  * authenticated. */
 uint32_t packet_read_ssrc(enum packet_kind kind, struct str datagram);
 
-/* Whether a block of SSRCs may be given to a participant. An IP discovery request with one of the
- * SSRCs 0x2112A440 to 0x2112A44F would contain the magic cookie of STUN. */
+/* Returns whether a block of SSRCs may be given to a participant. An IP discovery request with one
+ * of the SSRCs 0x2112A440 to 0x2112A44F would contain the magic cookie of STUN. */
 bool ssrc_block_is_allowed(uint32_t first_ssrc);
 
 /* Writes the answer to IP discovery: the public address of the client. */
@@ -58,25 +58,25 @@ struct rtp_packet {
     bool extended;
 };
 
-/* Parses the header. False: the datagram is shorter than its header states. */
+/* Parses the header. Returns false if the datagram is shorter than its header states. */
 bool rtp_parse(struct str datagram, struct rtp_packet *ret);
 
 /* --- replay detection ----------------------------------------------------------------- */
 
-/* Sequence numbers received: the highest, and a bit for each of the 127 below it. */
+/* Received sequence numbers: the highest one, and a bit for each of the 127 numbers below it. */
 enum { REPLAY_WINDOW = 128 };
 struct replay_window {
     uint64_t highest, seen[REPLAY_WINDOW / 64];
     bool begun;
 };
 
-/* Whether the number has not been received yet. Call replay_window_add once the packet is
+/* Returns whether the number has not been received yet. Call replay_window_add once the packet is
  * authenticated. */
 bool replay_window_is_new(const struct replay_window *w, uint64_t number);
 void replay_window_add(struct replay_window *w, uint64_t number);
 
-/* Extends the 16-bit RTP sequence number to 64 bits, relative to the highest so far. False: the
- * timestamp is old, so the packet is a replay. */
+/* The highest position of a stream so far. rtp_extend_sequence extends a 16-bit sequence number to
+ * 64 bits, relative to it; false means that the timestamp is old, so the packet is a replay. */
 struct rtp_position {
     uint64_t number;
     uint32_t timestamp;
@@ -91,19 +91,19 @@ uint64_t rtp_count_sequences_used(const struct rtp_position *highest);
 /* Packets of one SSRC. The authenticated header (sequence and timestamp) decides whether a packet
  * is new. Some senders restart with the same sequence and timestamp for each track: a packet from
  * the beginning of a stream with unknown bytes restarts the stream, and its numbers continue. */
-enum { RTP_START_HASHES_MAX = 512 }; /* stored hashes of beginnings, for at least 32 tracks */
+enum { RTP_START_HASHES_MAX = 512 }; /* maximum number of stored hashes, for at least 32 tracks */
 struct rtp_stream {
     struct replay_window window;
     struct rtp_position highest;
     uint16_t first;      /* sequence of the first packet, as received */
-    uint16_t ahead;      /* offset added to sequences since the last restart */
+    uint16_t ahead;      /* offset added to sequence numbers since the last restart */
     uint32_t ahead_time; /* offset added to timestamps since the last restart */
-    unsigned start_bits; /* beginning packets received since the last restart */
+    unsigned start_bits; /* bits of the beginning packets received since the last restart */
     bool has_new_sender; /* the next packet restarts the stream: the client changed its transport */
-    unsigned start_count; /* number of hashes in starts, of all beginnings */
+    unsigned start_count; /* number of hashes in `starts`, of all beginnings */
     uint64_t *starts;
 };
-/* Position of a packet in its stream: header fields to forward. */
+/* Position of a packet in its stream: the header fields with which it is forwarded. */
 struct rtp_stream_position {
     uint64_t number;
     uint16_t sequence;
@@ -111,8 +111,8 @@ struct rtp_stream_position {
     bool newest, restarts;
 };
 
-/* Whether the packet is new; call rtp_stream_record_packet once it is authenticated. s NULL: no
- * packet of this stream has arrived yet. */
+/* Returns whether the packet is new; call rtp_stream_record_packet once it is authenticated. s is
+ * NULL if no packet of this stream has arrived yet. */
 bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet *p,
                              struct rtp_stream_position *ret);
 void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
@@ -127,7 +127,7 @@ void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,
 /* Returns the position of a video packet that is known to be authentic (SRTP) and records it. Only
  * has_new_sender restarts the stream: frames and retransmissions may arrive in any order. */
 struct rtp_stream_position rtp_stream_shift(struct rtp_stream *s, const struct rtp_packet *p);
-/* Whether no more beginnings can be stored, so that restarts and replays look the same. */
+/* Returns whether no more beginnings can be stored, so that restarts and replays look the same. */
 bool rtp_stream_is_full(const struct rtp_stream *s);
 void rtp_stream_clear(struct rtp_stream *s);
 

@@ -13,7 +13,7 @@ struct media_quality {
 };
 
 /* Records a packet; highest is the newest packet before it. Returns how many more packets are
- * missing; -1: this packet was missing and arrives late. */
+ * missing, or -1 if this packet was missing and arrives late. */
 int64_t quality_record_packet(struct media_quality *q, const struct rtp_position *highest,
                               uint64_t number, uint32_t timestamp, int64_t now_ns);
 

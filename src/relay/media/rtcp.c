@@ -18,7 +18,7 @@ static uint32_t rtcp_read_u32(struct str bytes, size_t at)
     return bytes.n < at + 4 ? 0 : network_read_u32(bytes.p + at);
 }
 
-/* Returns the offset of the SSRC that the packet concerns; 0: none. */
+/* Returns the offset of the SSRC that the packet concerns, or 0 if there is none. */
 static size_t rtcp_target_offset(unsigned type, unsigned format)
 {
     if (type == RECEIVER_REPORT)

@@ -32,7 +32,7 @@ struct dtls_identity {
 struct dtls {
     SSL *ssl;
     enum dtls_state state;
-    struct str arrived;      /* the datagram that is being handled; empty: it was read */
+    struct str arrived;      /* the datagram that is being handled; empty once it was read */
     struct str fingerprints; /* fingerprints in the browser's offer */
     unsigned queued;
     size_t sizes[SOCKET_UNSENT_MAX];
@@ -56,7 +56,7 @@ static int bio_write_datagram(BIO *bio, const char *p, int n)
     struct dtls *d = BIO_get_data(bio);
 
     if (n <= 0 || n > DTLS_MAX_DATAGRAM || d->queued == SOCKET_UNSENT_MAX)
-        return n; /* lost, as on a network; the timer sends the flight again */
+        return n; /* the datagram is lost, as on a network; the timer sends the flight again */
     memcpy(d->queue[d->queued], p, (size_t)n);
     d->sizes[d->queued++] = (size_t)n;
     return n;
@@ -107,7 +107,8 @@ static BIO_METHOD *new_bio_method(void)
 
 /* --- certificates --------------------------------------------------------------------- */
 
-/* "sha-256 4A:79:…" of a certificate. False: no such hash, or OpenSSL fails. */
+/* Writes the fingerprint of a certificate, such as "sha-256 4A:79:…". Returns false if there is no
+ * such hash, or OpenSSL fails. */
 static bool write_fingerprint(X509 *certificate, const char *name, const EVP_MD *hash,
                               char out[4 * EVP_MAX_MD_SIZE])
 {
@@ -122,7 +123,7 @@ static bool write_fingerprint(X509 *certificate, const char *name, const EVP_MD 
     return true;
 }
 
-/* Whether one of the offered fingerprints is that of the certificate. */
+/* Returns whether one of the offered fingerprints is that of the certificate. */
 static bool fingerprint_is_offered(const struct dtls *d, X509 *certificate)
 {
     static const struct {
@@ -230,7 +231,7 @@ const char *dtls_identity_fingerprint(const struct dtls_identity *identity)
 
 /* --- the handshake -------------------------------------------------------------------- */
 
-/* Time until a flight is sent again: OpenSSL's default of one second delays joining too long. */
+/* Returns the time until a flight is sent again: OpenSSL's default of one second delays joining. */
 static unsigned next_timeout(SSL *ssl, unsigned previous_us)
 {
     (void)ssl;

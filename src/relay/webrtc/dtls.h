@@ -12,18 +12,18 @@
 #include "relay/webrtc/srtp.h"
 
 enum {
-    DTLS_MTU = 1200, /* bytes of a datagram that we send */
+    DTLS_MTU = 1200, /* maximum size of a datagram that the relay sends */
     DTLS_MAX_DATAGRAM = 1472,
     DTLS_FINGERPRINT = 128,      /* "sha-256 4A:79:…" with its end */
     DTLS_TIMEOUT_MS = 10 * 1000, /* for a whole handshake */
 };
 
-/* Whether a datagram has the form of a DTLS record. */
+/* Returns whether a datagram has the form of a DTLS record. */
 bool dtls_is_record(struct str datagram);
 
 /* Certificate and settings of this process, for all handshakes and threads. */
 struct dtls_identity;
-struct dtls_identity *dtls_identity_new(void); /* NULL: OpenSSL cannot create a certificate */
+struct dtls_identity *dtls_identity_new(void); /* NULL if OpenSSL cannot create a certificate */
 void dtls_identity_free(struct dtls_identity *identity); /* accepts NULL */
 /* As in SDP: "sha-256 4A:79:…". */
 const char *dtls_identity_fingerprint(const struct dtls_identity *identity);
@@ -35,19 +35,19 @@ enum dtls_state {
 };
 
 struct dtls;
-/* fingerprints: those of the browser's offer, one per line; sha-256, sha-384 or sha-512. */
+/* `fingerprints` are those of the browser's offer, one per line; sha-256, sha-384 or sha-512. */
 struct dtls *dtls_new(struct dtls_identity *identity, struct str fingerprints);
 void dtls_free(struct dtls *d); /* erases the keys; accepts NULL */
 
 /* Handles one datagram of the browser. */
 enum dtls_state dtls_receive(struct dtls *d, struct str datagram);
-/* Milliseconds until dtls_retransmit is due; -1: no timer runs. */
+/* Returns the milliseconds until dtls_retransmit is due, or -1 if no timer runs. */
 int dtls_timeout_ms(struct dtls *d);
 enum dtls_state dtls_retransmit(struct dtls *d);
-/* Removes the next datagram to send and returns its length; 0: there is none. */
+/* Removes the next datagram to send and returns its length, or 0 if there is none. */
 size_t dtls_next(struct dtls *d, unsigned char out[DTLS_MAX_DATAGRAM]);
 
-/* After DTLS_DONE: an SRTP session with the keys of the handshake. */
+/* After DTLS_DONE, returns an SRTP session with the keys of the handshake. */
 struct srtp *dtls_srtp(const struct dtls *d);
 
 #endif

@@ -26,7 +26,7 @@ static bool is_ice_text(struct str s, size_t least)
     return true;
 }
 
-/* "sha-256 4A:79:…": only hashes that are secure, and hexadecimal digits. */
+/* Returns whether s is a fingerprint, such as "sha-256 4A:79:…", with a secure hash. */
 static bool is_fingerprint(struct str s)
 {
     struct str hash = str_cut(&s, ' ');
@@ -60,7 +60,8 @@ static void parse_codec(struct str s, struct sdp_offer *offer)
         offer->opus_type = (int)type;
 }
 
-/* "3 http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01", maybe with a
+/* Parses a header extension: "3
+ * http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01", maybe with a
  * direction after the number. */
 static void parse_extension(struct str s, struct sdp_offer *offer)
 {

@@ -45,7 +45,7 @@ struct srtp_cipher {
 };
 
 /* The packets of one SSRC in one direction. The indexes of sent packets are recorded as well, so
- * that none is used twice. */
+ * that no index is used twice. */
 struct srtp_stream {
     struct replay_window window; /* highest: the 48-bit index */
 };
@@ -75,7 +75,7 @@ size_t srtp_material_size(enum srtp_profile profile)
 
 /* --- keys ----------------------------------------------------------------------------- */
 
-/* The key stream of AES in counter mode for a label (RFC 3711, 4.3.3), with a rate of 0. */
+/* Derives bytes for a label: the key stream of AES in counter mode (RFC 3711, 4.3.3), rate 0. */
 static void derive_label(const struct profile_row *row, const unsigned char *key,
                          const unsigned char *salt, unsigned char label, unsigned char *out,
                          size_t n)
@@ -195,8 +195,8 @@ enum srtp_profile srtp_profile_of(const struct srtp *s)
 
 /* --- indexes -------------------------------------------------------------------------- */
 
-/* The index of a packet by its sequence number and the highest index so far (RFC 3711, 3.3.1).
- * False: it would be before the first packet, or it is too old, or it was used before. */
+/* Computes a packet's index from its sequence number and the highest index so far (RFC
+ * 3711, 3.3.1). Returns false if it would be before the first packet, is too old or was used. */
 static bool stream_index(const struct srtp_stream *stream, uint16_t sequence, uint64_t *ret)
 {
     if (!stream) {
@@ -249,7 +249,7 @@ static const unsigned char *bytes_of(struct str s)
     return (const unsigned char *)s.p;
 }
 
-/* Encrypts or decrypts in counter mode, which is the same. */
+/* Encrypts or decrypts in counter mode, in which both are the same operation. */
 static bool run_counter_mode(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str in,
                              unsigned char *out)
 {
@@ -290,7 +290,7 @@ static void write_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str cle
     (void)done;
 }
 
-/* The first bytes of HMAC-SHA1 over a packet and, for RTP, its rollover counter. */
+/* Computes the first bytes of HMAC-SHA1 over a packet and, for RTP, its rollover counter. */
 static void compute_sha1_tag(EVP_MAC_CTX *mac, struct str packet, const unsigned char *rollovers,
                              unsigned char tag[SHA1_TAG])
 {
@@ -308,7 +308,8 @@ static void compute_sha1_tag(EVP_MAC_CTX *mac, struct str packet, const unsigned
 
 /* --- RTP ------------------------------------------------------------------------------ */
 
-/* Header, CSRCs and the whole extension, which are not encrypted; 0: the packet is malformed. */
+/* Returns the size of the part that is not encrypted: header, CSRCs and the whole extension.
+ * Returns 0 if the packet is malformed. */
 static size_t clear_size(const struct rtp_packet *p)
 {
     size_t n = p->clear.n;

@@ -9,7 +9,7 @@
 
 #include "relay/media/encryption.h"
 
-/* The numbers of RFC 5764 and RFC 7714. */
+/* SRTP profiles, with the numbers of RFC 5764 and RFC 7714. */
 enum srtp_profile {
     PROFILE_CM_SHA1 = 1,
     PROFILE_GCM_128 = 7,
@@ -21,11 +21,11 @@ enum {
     SRTP_MAX_SALT = 14,
     SRTP_AUTH_KEY = 20,
     SRTP_MATERIAL_MAX = 2 * (SRTP_MAX_KEY + SRTP_MAX_SALT),
-    SRTP_MAX_STREAMS = 16, /* SSRCs that a browser may send with */
+    SRTP_MAX_STREAMS = 16, /* maximum number of SSRCs of a browser */
     SRTP_MAX = PACKET_MAX + 20,
 };
 
-/* Bytes of keying material that DTLS must export for a profile; 0: unknown profile. */
+/* Returns the bytes of keying material that DTLS must export for a profile; 0 if it is unknown. */
 size_t srtp_material_size(enum srtp_profile profile);
 
 /* Keys of one direction for RTP or RTCP, derived from the master key. */
@@ -36,21 +36,21 @@ void srtp_derive(enum srtp_profile profile, const unsigned char *master_key,
                  const unsigned char *master_salt, bool control, struct srtp_keys *ret);
 
 struct srtp;
-/* material: client key, server key, client salt, server salt. */
+/* `material` has the client key, the server key, the client salt and the server salt. */
 struct srtp *srtp_new(enum srtp_profile profile, const unsigned char *material);
-/* With given session keys, for test vectors: keys[0] receives, keys[1] sends. */
+/* Uses given session keys, for test vectors: keys[0] receives, keys[1] sends. */
 struct srtp *srtp_new_from_keys(enum srtp_profile profile, const struct srtp_keys rtp[2],
                                 const struct srtp_keys rtcp[2]);
 void srtp_free(struct srtp *s); /* erases the keys; accepts NULL */
 enum srtp_profile srtp_profile_of(const struct srtp *s);
 
-/* Decrypts an RTP packet of the browser. False: not authentic, a replay, malformed, or from more
- * than SRTP_MAX_STREAMS SSRCs. */
+/* Decrypts an RTP packet of the browser. Returns false if it is not authentic, a replay, malformed,
+ * or of one SSRC more than SRTP_MAX_STREAMS. */
 bool srtp_open(struct srtp *s, struct str datagram, struct decrypted_rtp_packet *ret);
 /* Encrypts a packet for the browser; returns its length, or 0 if its index was used before. */
 size_t srtp_write(struct srtp *s, const struct decrypted_rtp_packet *p,
                   unsigned char out[SRTP_MAX]);
-/* Decrypts a compound RTCP packet. False: not authentic, a replay or malformed. */
+/* Decrypts a compound RTCP packet. Returns false if it is not authentic, a replay or malformed. */
 bool srtp_open_control(struct srtp *s, struct str datagram, unsigned char out[PACKET_MAX],
                        size_t *ret_n);
 /* Encrypts a compound RTCP packet; returns its length, or 0 if it is too long. */

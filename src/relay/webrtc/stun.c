@@ -55,7 +55,7 @@ static void parse_user_name(struct str name, struct stun_request *ret)
 }
 
 /* Reads the attribute at an offset. After MESSAGE-INTEGRITY only FINGERPRINT counts, because the
- * others are not authenticated. False: the message is malformed. */
+ * others are not authenticated. Returns false if the message is malformed. */
 static bool parse_attribute(struct str datagram, size_t at, size_t size, struct stun_request *ret)
 {
     unsigned type = network_read_u16(datagram.p + at);
@@ -97,8 +97,8 @@ bool stun_parse_request(struct str datagram, struct stun_request *ret)
 
 /* --- integrity ------------------------------------------------------------------------ */
 
-/* HMAC-SHA1 over the message before MESSAGE-INTEGRITY, whose length field counts up to the end of
- * that attribute. */
+/* Computes HMAC-SHA1 over the message before MESSAGE-INTEGRITY. The length in the message's header
+ * counts up to the end of that attribute. */
 static void compute_integrity(const unsigned char *message, size_t at, struct str password,
                               unsigned char out[INTEGRITY])
 {
@@ -123,7 +123,7 @@ bool stun_verify(const struct stun_request *request, struct str password)
 
 /* --- responses ------------------------------------------------------------------------ */
 
-/* The address is combined with the cookie and the transaction id, because some routers rewrite
+/* Writes the address, combined with the cookie and the transaction id, because some routers rewrite
  * addresses that they find in packets. */
 static unsigned char *put_address(unsigned char *out, const struct stun_request *request,
                                   const struct stun_address *from)

@@ -17,22 +17,22 @@ enum {
     STUN_MAX_RESPONSE = 76, /* with an IPv6 address */
 };
 
-/* Whether a datagram is STUN: other datagrams of the relay's port can begin with the same byte. */
+/* Returns whether a datagram is STUN: other datagrams of the port can begin with the same byte. */
 bool stun_is_message(struct str datagram);
 
 /* A binding request; its parts point into the datagram. */
 struct stun_request {
     struct str datagram;
-    struct str
-        server_fragment; /* first half of USERNAME: our ice-ufrag, which names a participant */
+    /* First half of USERNAME: the relay's ice-ufrag, which names a participant. */
+    struct str server_fragment;
     struct str client_fragment;
     size_t integrity_at; /* offset of MESSAGE-INTEGRITY */
     bool nominates;      /* USE-CANDIDATE */
 };
 
-/* False: not a binding request, malformed, or without user name or integrity. */
+/* Returns false if it is no binding request, malformed, or without user name or integrity. */
 bool stun_parse_request(struct str datagram, struct stun_request *ret);
-/* Whether MESSAGE-INTEGRITY was made with this password (our ice-pwd). */
+/* Returns whether MESSAGE-INTEGRITY was made with this password (the relay's ice-pwd). */
 bool stun_verify(const struct stun_request *request, struct str password);
 
 /* The address that a request came from. */

@@ -66,7 +66,7 @@ bool transport_feedback_record(struct transport_feedback *f, uint16_t number, in
     return now_us - f->sent_us >= FEEDBACK_INTERVAL_US || f->count >= FEEDBACK_PACKETS / 2;
 }
 
-/* The symbol of a packet and its delta in ticks, relative to *at_us, which advances. */
+/* Returns the symbol of a packet; sets *ret_delta to its ticks since *at_us, which advances. */
 static unsigned classify_arrival(int64_t arrived_us, int64_t *at_us, int *ret_delta)
 {
     int64_t delta = (arrived_us - *at_us) / TICK_US;
@@ -78,7 +78,7 @@ static unsigned classify_arrival(int64_t arrived_us, int64_t *at_us, int *ret_de
     return delta >= 0 && delta <= UINT8_MAX ? SMALL_DELTA : LARGE_DELTA;
 }
 
-/* Writes two bits per packet; symbols has the kinds of the packets. */
+/* Writes two bits per packet; `symbols` has the symbol of each packet. */
 static unsigned char *put_chunks(unsigned char *out, const unsigned char *symbols, unsigned count)
 {
     for (unsigned i = 0; i < count; i += SYMBOLS_PER_CHUNK) {

@@ -26,12 +26,12 @@ struct transport_feedback {
     int64_t arrived_us[FEEDBACK_PACKETS]; /* 0: not arrived */
 };
 
-/* Reads the number of a packet from the header extension with this id. False: it has none. */
+/* Reads the number of a packet from the header extension `id`. Returns false if it has none. */
 bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsigned id,
                                     uint16_t *ret);
 /* Records the arrival of a packet. Returns whether feedback is due. */
 bool transport_feedback_record(struct transport_feedback *f, uint16_t number, int64_t now_us);
-/* Writes the feedback about the recorded packets, and forgets them; returns its length. */
+/* Writes the feedback about the recorded packets, and removes them; returns its length. */
 size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, uint32_t media,
                                 int64_t now_us, unsigned char out[PACKET_MAX]);
 

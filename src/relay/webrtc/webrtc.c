@@ -118,11 +118,11 @@ struct dtls_datagram {
 };
 
 /* A DTLS handshake on the thread pool. While `running`, the pool uses dtls, work_list and state,
- * and the worker's thread uses the other members. */
+ * and the worker's thread uses the other fields. */
 struct handshake {
     uv_work_t work;
     struct relay_worker *worker;
-    struct webrtc *transport; /* NULL: the participant is gone */
+    struct webrtc *transport; /* NULL if the participant was removed */
     bool running;
     int64_t begun_ms;
     struct deadline check;
@@ -294,8 +294,8 @@ void webrtc_receive_dtls(struct webrtc *t, struct str datagram)
 
 /* --- consent and end ------------------------------------------------------------------ */
 
-/* The browser no longer asks for media (RFC 7675). The participant stays, as long as its socket
- * does; a later valid STUN request sets the address again. */
+/* Called when the browser no longer sends valid STUN requests (RFC 7675). The participant stays as
+ * long as its socket; a later valid STUN request sets the address again. */
 void on_consent_expired(struct deadline *d)
 {
     participant_clear_address(container_of(d, struct webrtc, consent)->participant);
@@ -324,7 +324,7 @@ void webrtc_announce_ssrc(struct relay_participant *s, unsigned at, uint32_t ssr
 {
     if (!ssrc)
         return;
-    /* The numbers of another SSRC begin elsewhere; those that receivers get continue. */
+    /* Another SSRC of the browser has other sequence numbers; those that receivers get continue. */
     if (at && s->media.video && s->media.announced[at] != ssrc)
         s->media.video[at].has_new_sender = true;
     s->media.announced[at] = ssrc;

@@ -13,7 +13,7 @@
 enum {
     ICE_UFRAG_SIZE = 8,
     ICE_PASSWORD_SIZE = 24,
-    WEBRTC_CONSENT_MS = 30 * 1000,   /* a browser asks every few seconds (RFC 7675) */
+    WEBRTC_CONSENT_MS = 30 * 1000,   /* no media after this time without STUN (RFC 7675) */
     WEBRTC_HANDSHAKE_CHECK_MS = 200, /* interval of checks for lost DTLS datagrams */
     WEBRTC_HANDSHAKES_MAX = 3,       /* handshakes of one session description */
     WEBRTC_HANDSHAKE_DATAGRAMS = 32, /* DTLS datagrams that may wait for the thread pool */
@@ -26,14 +26,14 @@ struct webrtc {
     struct str fingerprints; /* hashes of the browser's certificate, one per line */
     struct handshake *handshake;
     unsigned handshakes;
-    struct srtp *srtp;       /* NULL: the handshake is not finished */
+    struct srtp *srtp;       /* NULL until the handshake is finished */
     int64_t checked_ms;      /* when the last valid STUN request arrived */
     struct deadline consent; /* deadline for the next valid STUN request */
-    int transport_cc_id;     /* header extension that numbers the browser's packets; -1: none */
-    struct transport_feedback *feedback; /* NULL: no packet had a number yet */
+    int transport_cc_id;     /* header extension that numbers the browser's packets; -1 if none */
+    struct transport_feedback *feedback; /* NULL until a packet has a number */
 };
 
-/* Creates the transport with random credentials; NULL: there is no certificate. */
+/* Creates the transport with random credentials, or returns NULL if there is no certificate. */
 struct webrtc *webrtc_new(struct relay_participant *s, struct str fingerprints);
 void webrtc_free(struct webrtc *t); /* accepts NULL */
 struct relay_participant *find_participant_by_ufrag(const struct relay_participants *all,
@@ -54,9 +54,9 @@ void webrtc_receive_dtls(struct webrtc *t, struct str datagram);
 void on_consent_expired(struct deadline *d);
 void on_handshake_check(struct deadline *d);
 
-/* Stores an SSRC that the browser sends with; 0: unchanged. at: position in the block. */
+/* Stores an SSRC that the browser sends with, unless it is 0. `at` is the index in the block. */
 void webrtc_announce_ssrc(struct relay_participant *s, unsigned at, uint32_t ssrc);
-/* Returns the position in the block of an announced SSRC; -1: it was not announced. */
+/* Returns the index in the block of an announced SSRC, or -1 if it was not announced. */
 int webrtc_find_announced(const struct relay_participant *s, uint32_t ssrc);
 
 #endif

@@ -29,7 +29,7 @@ struct journal {
     int fd;
     struct journal_head *head; /* the mapped file */
     pthread_mutex_t lock;      /* protects the members below */
-    uint32_t *free;            /* indexes of slots that were used before */
+    uint32_t *free;            /* indexes of free slots that were used before */
     uint32_t free_count, used, allocated;
     bool full; /* the disk is full; this was logged */
 };
@@ -87,7 +87,7 @@ void journal_close(struct journal *l)
         return;
     if (l->head)
         munmap(l->head, journal_slot_offset(JOURNAL_SLOTS_MAX));
-    if (l->head) /* otherwise another process may own the file */
+    if (l->head) /* otherwise another process may own the journal file */
         unlink(l->path);
     if (l->fd >= 0)
         close(l->fd);

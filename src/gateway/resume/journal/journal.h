@@ -24,7 +24,7 @@ struct session;
 
 enum {
     JOURNAL_SENT_MAX = 256,        /* maximum number of unread events for replay, plus 1 */
-    JOURNAL_PRESENCE_BYTES = 1536, /* maximum of activities; a session with more is not recovered */
+    JOURNAL_PRESENCE_BYTES = 1536, /* limit of activities; a session with more is not recovered */
     JOURNAL_SLOT_BYTES = 4096,
     /* Used instead of a loop index while the session moves between two loops. */
     JOURNAL_IN_TRANSIT = 0xffffffff,
@@ -36,7 +36,7 @@ enum { NUMBER_TRANSIENT = 0, NUMBER_RESPONSE = 1 };
 
 /* The record of one session in the journal file. */
 struct journal_slot {
-    /* The members up to `client` come from IDENTIFY. */
+    /* The fields up to `client` come from IDENTIFY. */
     uint64_t user_id, caller_kind, presences, intents, shard_id, shard_count, status, client_kind;
     int64_t capabilities, large_threshold, presence_ms;
     char id[40], client[64];
@@ -44,9 +44,9 @@ struct journal_slot {
     _Atomic uint32_t is_incomplete; /* a write to this slot is not complete */
     _Atomic uint32_t tasks; /* running tasks, whose later dispatches are not in the event log */
     _Atomic uint32_t
-        loop_index; /* index of the loop whose position applies, or JOURNAL_IN_TRANSIT */
+        loop_index; /* index of the loop whose event position applies, or JOURNAL_IN_TRANSIT */
     uint32_t presence_n;
-    uint64_t first;       /* first seq that the slot has; earlier dispatches are not known */
+    uint64_t first;       /* first seq of which the slot has the event number */
     uint64_t base;        /* all events up to this number were sent, or are in `sent` */
     _Atomic uint64_t seq; /* seq of the last recorded dispatch */
     char presence[JOURNAL_PRESENCE_BYTES];
@@ -64,7 +64,7 @@ void journal_close(struct journal *l);
  * JOURNAL_IN_TRANSIT. */
 void journal_add_session(struct session *s);
 /* journal_set_session_loop makes the position of the session's loop apply to the session;
- * journal_set_session_in_transit ends that, because the session moves. */
+ * journal_set_session_in_transit ends that, because the session leaves its loop. */
 void journal_set_session_loop(struct session *s);
 void journal_set_session_in_transit(struct session *s);
 void journal_record_presence(struct session *s);
@@ -89,7 +89,7 @@ static inline void journal_record_dispatch(struct journal_slot *slot, uint64_t s
 /* --- journals of dead processes ------------------------------------------------------- */
 
 enum journal_result {
-    JOURNAL_UNKNOWN,      /* no such file, or the file is not reliable */
+    JOURNAL_UNKNOWN,      /* there is no such journal file, or it is not reliable */
     JOURNAL_OWNER_ALIVE,  /* the owner process is alive */
     JOURNAL_SEQ_MISSING,  /* the node does not reply; its replica lacks the client's seq */
     JOURNAL_UNUSABLE,     /* the node does not reply; its replica is unusable */
@@ -98,7 +98,7 @@ enum journal_result {
 };
 
 struct found_journal_session {
-    struct journal_slot *slot; /* copy of the slot, in the arena */
+    struct journal_slot *slot; /* copy of the session's journal slot, in the arena */
     uint64_t seen; /* all events up to this number were sent, or are not for the session */
 };
 

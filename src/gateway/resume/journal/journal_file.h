@@ -27,7 +27,7 @@ struct journal_head {
     _Atomic uint64_t numbers[JOURNAL_SLOTS_MAX]; /* session number of each slot, or 0 */
 };
 
-/* Reads the kernel's boot id; the result is empty if there is none. */
+/* Reads the kernel's boot id; `out` is empty if there is none. */
 void read_kernel_boot_id(char out[JOURNAL_BOOT_ID]);
 
 _Static_assert(sizeof(struct journal_slot) <= JOURNAL_SLOT_BYTES, "a slot fits into its space");

@@ -105,7 +105,7 @@ static bool journal_is_outdated(int fd, int64_t now_ms)
     int64_t gone_ms = 0;
     off_t at = offsetof(struct journal_head, gone_ms);
 
-    /* The read fails for a file that was just created and is not locked yet. */
+    /* The read fails for a journal file that was just created and is not locked yet. */
     if (!read_all_bytes_at_offset(fd, &gone_ms, sizeof gone_ms, (size_t)at))
         return false;
     if (gone_ms)
@@ -113,7 +113,7 @@ static bool journal_is_outdated(int fd, int64_t now_ms)
     return pwrite(fd, &now_ms, sizeof now_ms, at) != (ssize_t)sizeof now_ms;
 }
 
-/* Finds the slot of a session. Returns false if the file does not have the session. */
+/* Finds the slot of a session in a journal file. Returns false if the file has no such session. */
 static bool find_slot_of_session(int fd, struct arena *arena, uint64_t number, uint32_t *ret)
 {
     size_t size = JOURNAL_SLOTS_MAX * sizeof(uint64_t);

@@ -20,7 +20,7 @@
 
 struct replicas;
 
-/* Kind of a message, followed by a node identity: the sender, or the owner of the session. */
+/* Kind of a replication message. A node identity follows: the sender, or the session's owner. */
 enum replica_message {
     REPLICA_RECORDS, /* magic, loop index, message number, position (0 if unchanged), records */
     REPLICA_REQUEST, /* requesting node, session number, last seq that the client has read */

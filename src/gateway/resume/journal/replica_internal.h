@@ -10,7 +10,7 @@
 #include "gateway/resume/journal/replica.h"
 #include "gateway/resume/journal/journal_file.h"
 
-/* Messages received from one loop of a node. */
+/* State of the messages received from one loop of a node. */
 struct replica_loop {
     uint64_t messages, position;
     uint64_t gaps; /* number of gaps in the message numbers */
@@ -26,11 +26,11 @@ struct replica_session {
     struct link link; /* in replica.by_age */
     uint64_t number;
     uint32_t identity;   /* owner node */
-    int64_t received_ms; /* when the whole session was last received */
+    int64_t received_ms; /* when the whole session was last received, in ms */
     unsigned sent_by;    /* index of the loop that sent the whole session */
     uint64_t began;      /* seq at which the owner's journal of the session begins */
     uint64_t gaps;       /* number of gaps of that loop when the whole session was received */
-    bool borrowed;       /* copied from another replica, with the position below */
+    bool borrowed;       /* copied from another replica; then `position` is valid */
     uint64_t position;   /* position of the session's loop, if borrowed */
     struct journal_slot slot;
 };
@@ -39,7 +39,7 @@ struct replicas {
     pthread_mutex_t lock; /* protects the members below */
     struct map nodes;     /* node identity -> struct replica_node */
     struct map sessions;  /* session number -> struct replica_session */
-    struct link by_age;   /* all sessions, the last received at the end */
+    struct link by_age;   /* list of all sessions, ordered by the time of receipt, newest last */
     struct map replicas;  /* set of identities of nodes that store copies */
     bool full;            /* the limit of sessions is reached; this was logged */
 };

@@ -70,7 +70,7 @@ static struct replica_node *replica_node_get_or_create(struct replicas *k, uint3
     return s;
 }
 
-/* Copies the first members of a slot. Terminates the strings, which come from another process. */
+/* Copies the first fields of a journal slot; terminates the strings, which another process sent. */
 static void copy_session_head_to_slot(struct journal_slot *slot, struct str head,
                                       struct str presence)
 {

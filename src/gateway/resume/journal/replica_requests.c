@@ -68,8 +68,8 @@ void replica_handle_request(struct replicas *k, uint32_t identity, struct serial
     buf_add(&ret->bytes, (const void *)&s->slot, sizeof s->slot);
 }
 
-/* Returns whether a received copy has more events. A former and a current replica may both reply:
- * the copy with more events is used. An equal copy is no reason to read the store again. */
+/* Returns whether a received copy of a session has more events than the stored copy s; equal copies
+ * return false. A former and the current replica may both reply: the longer copy is used. */
 static bool received_slot_has_more_events(const struct replicas *k, const struct replica_session *s,
                                           const struct journal_slot *slot, uint64_t position)
 {
@@ -115,7 +115,7 @@ void replica_handle_session(struct replicas *k, uint32_t identity, struct serial
         store_session_copy_from_replica(k, identity, number, &slot, position, ret);
 }
 
-/* Stores a refusal as an incomplete copy that has only the range of seqs. */
+/* Stores the refusal of another replica as an incomplete copy, with only the first and last seq. */
 void replica_handle_refusal(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret)
 {

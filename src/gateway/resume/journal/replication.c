@@ -14,14 +14,14 @@
 enum {
     MESSAGE_MAX_BYTES = 1 << 20,
     HELLO_MAX_BYTES = 64,
-    SEND_AT_BYTES = 256 * 1024, /* a message of this size is sent immediately */
+    SEND_AT_BYTES = 256 * 1024, /* a replication message of this size is sent immediately */
     ROUND_TICKS = 10,           /* seconds */
     RESEND_PAUSE_TICKS = 3,     /* seconds between two rounds after lost messages */
     STEP_MS = 250,
     ROUND_STEPS = ROUND_TICKS * 1000 / STEP_MS,
     STEP_MIN_SESSIONS = 256,          /* minimum number of sessions per step */
     STEP_MAX_BYTES = 512 * 1024,      /* maximum number of bytes per step */
-    ROUND_MAX_UNSENT_BYTES = 1 << 20, /* with more unsent bytes a round waits */
+    ROUND_MAX_UNSENT_BYTES = 1 << 20, /* a round waits while more bytes than this are unsent */
 };
 
 void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
@@ -69,7 +69,7 @@ void append_session_end_record(struct buf *out, uint64_t number)
     serial_put_u64(out, number);
 }
 
-/* Sends the collected records. Position 0: unsent sessions may be behind the loop's position. */
+/* Sends the records. Position 0 means that unsent sessions may be behind the loop's position. */
 static void replication_send_message(struct journal_replication *c, uint64_t position)
 {
     const struct gateway *g = c->gateway_loop->gateway;
@@ -141,7 +141,7 @@ void replication_send_session_now(struct session *s)
         return;
     session_get_or_create_cluster_state(s)->whole = true;
     append_unsent_records_of_session(c, s);
-    replication_send_message(c, 0); /* the session's next loop may send its next record */
+    replication_send_message(c, 0); /* now, because the session's next loop may send records */
 }
 
 void replication_record_session_end(struct session *s)
@@ -183,7 +183,7 @@ static bool replication_round_mark_next_session(struct journal_replication *c, s
     return true;
 }
 
-/* Marks so many sessions that a round like the previous one takes about ROUND_TICKS. */
+/* Marks so many sessions that a round as long as the previous one takes about ROUND_TICKS. */
 bool replication_round_step(struct journal_replication *c, size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;
@@ -216,7 +216,8 @@ static void on_replication_round_step_due(struct deadline *d)
     replication_round_continue(container_of(d, struct journal_replication, step));
 }
 
-/* Begins a round. A running round continues with the sessions that it has not marked. */
+/* Begins a round, which marks all sessions again. If a round is running, its steps continue with
+ * the sessions that it has not marked yet. */
 static void replication_round_begin(struct journal_replication *c)
 {
     c->round++;

@@ -21,9 +21,9 @@ struct journal_replication {
     uint32_t round;     /* number of the current round; a round sends all sessions */
     unsigned ticks;     /* seconds since the last round began */
     bool round_runs;
-    size_t marked;        /* number of sessions marked in this round */
-    size_t round_size;    /* number of sessions in the previous round */
-    bool restart_due;     /* the replica missed a message; the repairing round has not begun */
+    size_t marked;     /* number of sessions marked in this round */
+    size_t round_size; /* number of sessions in the previous round */
+    bool restart_due;  /* the replica missed a message; the round that repairs this has not begun */
     unsigned pause_ticks; /* seconds until the repairing round may begin */
     struct deadline_list *steps;
     struct deadline step; /* deadline of the current round's next step */
@@ -74,10 +74,10 @@ static inline bool replication_delays_output(const struct gateway_loop *h)
 
 void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hub, uint64_t message,
                                  uint64_t position);
-/* Appends a record of the whole session; hub_position is its loop's position, if that applies. */
+/* Appends a record of the whole session; hub_position is its loop's event position, if valid. */
 void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                  uint64_t hub_position);
-/* Appends a record of the event numbers after a seq. Returns false if the slot lacks some. */
+/* Appends a record of the event numbers after a seq. Returns false if the slot lacks one. */
 bool append_sent_events_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                uint64_t after);
 void append_session_end_record(struct buf *out, uint64_t number);

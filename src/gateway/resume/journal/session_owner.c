@@ -1,8 +1,8 @@
 /* session_owner.c - records which node of a cluster owns a session.
  *
- * A row is inserted when a session begins and deleted when it ends, in the background. If the row
- * is not committed yet, a client that resumes on another node must identify again. If a row is left
- * over, its node replies that the session has ended. */
+ * A row of session_homes is inserted when a session begins and deleted when it ends, in the
+ * background. If the row is not committed yet, a client that resumes on another node must identify
+ * again. If a row is left over, its node replies that the session has ended. */
 #include "gateway/resume/journal/session_owner.h"
 
 #include "base/mem.h"
@@ -63,7 +63,7 @@ void session_owner_insert(struct session *s)
 
 void session_owner_delete_by_number(struct gateway_loop *h, uint64_t number)
 {
-    /* If the gateway is stopping, it deletes all its rows in one statement. */
+    /* If the gateway is stopping, it deletes all owner rows of this node in one statement. */
     if (!h->gateway->draining)
         begin_session_owner_row_write(h, number, 0, delete_session_owner_row);
 }
