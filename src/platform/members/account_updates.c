@@ -31,8 +31,8 @@ static enum err emit_member_update(struct call *call, snowflake guild_id, const 
     return e ? e : member_update_search_names(call->tx, guild_id, user);
 }
 
-/* Emits to some guilds after the id `after`. A job continues; its data is the id of the last
- * guild. */
+/* Emits GUILD_MEMBER_UPDATE to the next guilds whose ids are above `after`. If guilds remain,
+ * schedules a job; the job's data is the id of the last guild. */
 static enum err emit_member_update_batch(struct call *call, const struct user *user,
                                          snowflake after)
 {

@@ -17,7 +17,7 @@ enum {
     NOTE_LENGTH = 120,
     NICKNAME_LENGTH = 32,
     SMALL_GUILD_MEMBERS =
-        200, /* users who share a guild with at most so many members are acquainted */
+        200, /* users of a guild with at most this many members count as acquainted */
 };
 
 /* --- rules.c: pure functions ---------------------------------------------------------- */

@@ -365,7 +365,7 @@ static enum err parse_source_frame(struct arena *arena, struct str line,
 
     if (line.n < sizeof LINES_BEGIN - 2)
         return ERR_INTERNAL;
-    line.n -= sizeof LINES_BEGIN - 2; /* str_cut has removed the line break */
+    line.n -= sizeof LINES_BEGIN - 2; /* minus the NUL and the line break, which str_cut removed */
     if (schema_decode(&type_template_frame, STR_CONCAT(arena, line, STR("}")), &form, &frame))
         return ERR_INTERNAL;
     *ret = frame;
