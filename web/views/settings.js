@@ -351,7 +351,7 @@ async function oneApp(app, body, id, redraw) {
       return;
     const made = await app.tryCall(app.rest.post(`/applications/${id}/bot${a.bot ? "/reset" : ""}`, {}));
     if (!made) return;
-    await redraw(); // redraw before the token is shown, so that later input is not lost
+    await redraw(); // redrawn before the dialog with the token opens, because a later redraw would discard typed text
     if (made.token) showSecret(t("The bot’s token"), made.token);
   };
   fill(

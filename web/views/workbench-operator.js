@@ -136,7 +136,7 @@ export function sessions(app, body) {
 export function trouble(app, body) {
   const time = h("p"),
     list = h("div"),
-    all = h("div"); // the forms are drawn once, because a redraw would lose typed text
+    all = h("div"); // only these three are redrawn; a redraw of the forms would discard typed text
   const operate = async (method, path, b) => {
     const answer = await consoleCall(method, path, b);
     await draw();

@@ -29,7 +29,7 @@ const TABS = [
 ];
 
 export async function mount(app, page, [tab]) {
-  const tabs = TABS.filter(([id]) => id !== "events" || !app.operatorOnly); // there is no own session on such a server
+  const tabs = TABS.filter(([id]) => id !== "events" || !app.operatorOnly); // operatorOnly: no gateway session
   const found = tabs.find(([id]) => id === tab) || tabs[0];
   const body = h("div.bench-body");
   document.title = `${found[1]} · ${t("Workbench")}`;
