@@ -110,7 +110,7 @@ function encryption() {
   );
 }
 
-/** Returns lines with the reasons why the user cannot hear others or speak. */
+/** Returns lines with the reasons why the user cannot receive sound or speak. */
 export function problemLines(app, own) {
   const media = app.voice.media,
     line = (words, action) => h("p.voice-problem", { role: "alert" }, h("span", null, words), action);
