@@ -29,7 +29,7 @@ export function sample(doc, schema, depth = 0) {
   return { string: "", integer: s.minimum ?? 0, number: 0, boolean: false, array: [] }[typeOf(s)] ?? null;
 }
 
-/** The input element of a property, and the function that parses its text. */
+/** Returns the input element for a property of a schema, and the function that parses its text. */
 function controlOf(schema) {
   const type = typeOf(schema),
     choices = schema?.enum || (type === "boolean" ? [true, false] : null);

@@ -27,7 +27,7 @@ function groups(store, guild) {
   return { inside, categories: categories.sort(bySlot) };
 }
 
-/** All channels in the order of the channel list. An empty category is listed only for people who manage channels. */
+/** Returns all channels in the order of the channel list. Only users who may manage channels see empty categories. */
 export function orderedChannels(store, guild) {
   const { inside, categories } = groups(store, guild),
     seen = (list) => (store.viewAs?.guild === guild.id ? list.filter((c) => store.may(c, "VIEW_CHANNEL")) : list);

@@ -209,7 +209,7 @@ export function showModal(app, modal) {
   });
 }
 
-/** The user or message commands for a context menu. */
+/** Returns the user or message commands for the context menu of a user or message. */
 export async function contextCommands(app, channel, type, targetId) {
   const { commands, apps } = await app.commands.of(channel);
   return commands

@@ -27,7 +27,7 @@ export function attachMenu(app, channel, at, how) {
   );
 }
 
-/** The progress lines and failures above the message field. */
+/** The list of progress and error texts above the message field. */
 export function noticeList(app, channel) {
   const el = h("div.notices", { "aria-live": "polite" });
   const draw = () =>

@@ -110,7 +110,7 @@ function nodes(list) {
   return list.map((n) => (n instanceof Node ? n : document.createTextNode(String(n))));
 }
 
-/** The path of a link to a message or channel of this server; null for other links. @param {string} url */
+/** Returns the path of a link to a message or channel of this server, else null. @param {string} url */
 function ownPath(url) {
   const path = url.startsWith(`${location.origin}/`) ? url.slice(location.origin.length) : "";
   return /^\/channels\/(@me|\d{15,21})\/\d{15,21}(\/\d{15,21})?$/.test(path) ? path : null;

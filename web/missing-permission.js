@@ -4,7 +4,7 @@ import { t } from "./translate.js";
 
 const MISSING_PERMISSIONS = 50013;
 
-/** The names of the permissions, as a list for people. @param {string[]} names */
+/** Returns the labels of permissions as readable text. @param {string[]} names */
 export const permissionList = (names) => names.map((name) => `“${PERMISSION_LABELS[name]}”`).join(", ");
 
 /** Parses the response header X-Guildhall-Cause: "missing A, B" or "missing-any A, B". */

@@ -7,7 +7,7 @@ const MAX_RECORDS = 4000;
 
 export const clock = (at) => new Date(at).toISOString().slice(11, 23);
 
-/** A value as JSON text, with secrets removed. */
+/** Returns a value as indented JSON, in which secrets such as tokens are masked. */
 export function pretty(value) {
   return JSON.stringify(
     value,

@@ -390,7 +390,7 @@ const HANDLERS = {
   USER_GUILD_SETTINGS_UPDATE(d) {
     this.takeGuildSettings([d]);
   },
-  /** The user's own membership in a thread. */
+  /** Handles a change of the user's own thread member object. */
   THREAD_MEMBER_UPDATE(d) {
     const thread = this.channels.get(d.id);
     if (thread) this.channels.set(d.id, { ...thread, member: d });

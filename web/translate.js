@@ -10,7 +10,7 @@ const language = wanted in TABLES ? wanted : "en";
 // Fetches the table of the chosen language, before the first page is drawn.
 const table = (await TABLES[language]?.().catch(() => null)) || {}; // without the table, texts are English
 
-/** The locale for dates and numbers: the browser's region if its language is the chosen one. */
+/** The locale for dates and numbers. If the browser's language is the chosen one, its region is used, too. */
 export const locale = navigator.language?.startsWith(language) ? navigator.language : language;
 
 /**

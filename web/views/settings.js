@@ -308,7 +308,7 @@ async function apps(app, body, redraw) {
   );
 }
 
-/** Shows a new token once; the server stores only its hash. */
+/** Shows a new token, which cannot be shown again, because the server stores only its hash. */
 function showSecret(title, secret) {
   return dialog(title, () =>
     h(

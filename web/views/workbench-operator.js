@@ -46,7 +46,7 @@ const INTENTS = [
   "DIRECT_MESSAGE_POLLS",
 ];
 
-/** The intents of a bot; user accounts receive all events. */
+/** Returns the intents of a bot's session; "all" for a user account, which receives all events. */
 function intentsOf(s) {
   if (!s.bot) return t("all");
   return (

@@ -65,7 +65,7 @@ export async function mount(app, page, [tab]) {
   return () => end?.();
 }
 
-/** All events that this session receives, live. */
+/** Shows all gateway events that this session receives, as they arrive. */
 function events(app, body) {
   if (!app.rest.token)
     return fill(

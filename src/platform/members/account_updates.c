@@ -1,7 +1,7 @@
-/* account_updates.c - emits a changed account (name, avatar …) to all guilds that it is in.
+/* account_updates.c - emits a changed account (name, avatar …) to all of its guilds.
  *
- * A bot may be in very many guilds: the call emits to the first guilds, a job to the others in
- * steps. Each step also updates the searchable names of the members. */
+ * A bot may be in very many guilds: the API call emits to the first guilds, and a job to the others
+ * in steps. Each step also updates the account's searchable names in these guilds. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"

@@ -329,8 +329,8 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
 
 /* --- JSON and compression ------------------------------------------------------------- */
 
-/* The JSON has one line per channel. Channels are parsed line by line, because all channels may
- * have more values than the JSON reader allows. */
+/* The JSON has one line per channel. Channels are parsed line by line, because together they may
+ * have more values than the JSON reader allows in one text. */
 static const char LINES_BEGIN[] = ",\"channels\":[\n", LINES_END[] = "\n]}";
 
 void template_source_encode(struct arena *arena, const struct template_source *s,

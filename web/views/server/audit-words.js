@@ -70,7 +70,7 @@ export const ACTION_WORDS = {
   193: t("removed the voice channel status"),
 };
 
-/** The names of the changed properties. */
+/** Labels of the properties that an audit log entry can change. */
 const KEY_WORDS = {
   name: t("Name"),
   topic: t("Topic"),
