@@ -1,15 +1,15 @@
 // accounts.js - the logins of this browser. A login with "Stay logged in" is in localStorage and is shared by all tabs;
-// a login without it is in sessionStorage and belongs to one tab. Also: which pages need a login.
+// a login without it is in sessionStorage and belongs to one tab. This file also decides which pages need a login.
 import { Rest } from "./rest.js";
 
 /**
  * @typedef {{token: string, id?: string, username?: string, global_name?: string|null, avatar?: string|null,
  *   typed?: boolean}} Account
- * `typed` is true if the token was entered by hand: other programs may use it, too.
+ * `typed` is true if the user entered the token by hand. Other programs may use such a token, too.
  */
 
 const KEY = "login";
-const RENEWAL_MS = 5000; // time in which the response with a new token must arrive
+const RENEWAL_MS = 5000; // maximum time that other tabs wait for the new token
 const MOST_ACCOUNTS = 10;
 
 /** @returns {{current: string|null, accounts: Account[]}} */
@@ -50,7 +50,7 @@ export function storeToken(token, { stay = true, typed = false } = {}) {
   return write(token, accounts);
 }
 
-/** Replaces a token of the same account, for example after a change of the password. */
+/** Replaces a stored token by a new token of the same account, for example after a change of the password. */
 export function replaceToken(old, token) {
   if (isTabLogin()) return sessionStorage.setItem("token", token);
   const { accounts } = read(),
@@ -62,8 +62,8 @@ export function replaceToken(old, token) {
 }
 
 /**
- * Stores who the token belongs to, for the account switcher. An older token of the same account is revoked, unless it
- * was entered by hand.
+ * Stores name and avatar of the token's account, for the account switcher. Revokes an older token of the same account,
+ * unless the user entered it by hand.
  * @param {string} token @param {any} user
  */
 export function nameAccount(token, { id, username, global_name, avatar }) {
@@ -81,7 +81,7 @@ export function nameAccount(token, { id, username, global_name, avatar }) {
   for (const a of old) if (!a.typed) revoke(a.token).catch(() => {});
 }
 
-/** Removes a token from this browser. If it is the current one, no account is current. @param {string} token */
+/** Removes a token from this browser. If it was the current token, the browser is logged out. @param {string} token */
 export function forgetToken(token) {
   const { current, accounts } = read();
   if (sessionStorage.getItem("token") === token) sessionStorage.removeItem("token");
@@ -92,7 +92,7 @@ export function forgetToken(token) {
     );
 }
 
-/** Ends a token on the server. @param {string} token */
+/** Revokes a token on the server. @param {string} token */
 export const revoke = (token) => new Rest(token).post("/auth/logout", {});
 
 /** Announces to the other tabs that the current token is about to be replaced. */
@@ -108,14 +108,14 @@ export const accountOf = (token) => read().accounts.find((a) => a.token === toke
 /** Calls a function when another tab has changed the logins. @param {() => void} changed */
 export function onOtherTab(changed) {
   addEventListener("storage", (e) => (e.key === KEY || e.key === null) && changed());
-  // A page from the back/forward cache was frozen and received no events.
+  // A page that returns from the back/forward cache was frozen and missed the storage events.
   addEventListener("pageshow", (e) => e.persisted && changed());
 }
 
 /** Pages that need no login. */
 const OPEN = /^\/(invite\/|workbench(\/|$)|(verify|reset)$)/;
 
-/** True if operator.html was served, which marks a server with the workbench only. */
+/** True if the server sent operator.html, because it offers only the workbench and no chat pages. */
 export const operatorOnly = () => document.documentElement.dataset.pages === "operator";
 
 /** @param {string|null|undefined} token */

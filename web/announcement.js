@@ -1,11 +1,11 @@
-// announcement.js - a banner with the operator's announcement to everybody, until it is dismissed or expires.
+// announcement.js - a banner that shows the operator's announcement until the user dismisses it or it expires.
 import { fill, h, iconButton } from "./dom.js";
 import { t } from "./translate.js";
 
 const EVERY_MS = 5 * 60 * 1000,
   DISMISSED = "announcement-dismissed";
 
-/** Polls the server rarely and when the window becomes visible again. */
+/** Reads the announcement every 5 minutes, and when the window becomes visible again. */
 export class AnnouncementBar {
   /** @param {any} rest */
   constructor(rest) {

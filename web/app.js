@@ -66,7 +66,7 @@ class App {
     return this.show();
   }
 
-  /** Takes over the login page, which is drawn before this script is loaded. */
+  /** Takes over the login page, which main.js draws before this script is loaded. */
   adopt(module) {
     this.module = module;
     this.root.prepend(this.trouble.el, this.announcement.el, this.bar);
@@ -138,7 +138,7 @@ class App {
     } else if (this.store.ready) showState();
   }
 
-  /** After a reconnect without RESUME, reads the open channel again. */
+  /** After a reconnect without RESUME, lets the open channel load its messages again. */
   refreshLogs() {
     this.store.touch("connected");
   }
@@ -182,12 +182,12 @@ class App {
     const page = (this.page = h("div.page"));
     fill(this.root, this.trouble.el, this.announcement.el, this.bar, page);
     const end = await module.mount(this, page, params);
-    // The user has navigated to another page while this one was loading.
+    // If the user has opened another page while this one was loading, ends this page at once.
     if (this.page === page) this.unmount = end;
     else end?.();
   }
 
-  /** Waits for CHANNEL_CREATE of a new channel before the channel's page is opened. */
+  /** Opens the page of a channel. For a new channel, waits for the event CHANNEL_CREATE first. */
   async openChannel(c) {
     await this.store.when("channels", () => this.store.channels.has(c.id));
     return this.go(`/channels/${c.guild_id || "@me"}/${c.id}`);
@@ -279,7 +279,7 @@ class App {
     (await import("./views/profile.js")).showProfile(this, id, at);
   }
 
-  /* Set by the chat page: it has the list of messages and the message field. */
+  /* The chat page replaces the next three functions, because it has the message list and the message field. */
   replyTo(_m) {}
   editMessage(_channel, _m) {}
   /** Jumps to a message. @param {string} _id @param {string} [_channel] */
@@ -307,7 +307,7 @@ class App {
     if (made) this.openChannel(made);
   }
 
-  /** Asks for one line of text in a dialog; resolves to null if it is cancelled. */
+  /** Asks for one line of text in a dialog; resolves to null if the user cancels the dialog. */
   ask(title, label, value, action) {
     return dialog(title, (close) => {
       const input = h("input", { "aria-label": label, placeholder: label, required: true });

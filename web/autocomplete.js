@@ -17,7 +17,7 @@ export function suggest(input, options) {
     at = 0,
     asked = 0,
     looking = /** @type {Promise<void>|null} */ (null);
-  // A textarea may not have the role combobox; it stays a text box with a separate list.
+  // ARIA does not allow the role combobox for a textarea, so a textarea remains a text box.
   const lines = input.tagName === "TEXTAREA";
   const expanded = (open) => lines || input.setAttribute("aria-expanded", String(open));
   if (!lines) input.setAttribute("role", "combobox");
@@ -55,7 +55,7 @@ export function suggest(input, options) {
     if (mine !== asked) return;
     looking = null;
     if (!found.length) return close();
-    // Keep the selected suggestion selected if the new list contains it.
+    // If the new list contains the selected suggestion, keep it selected.
     const marked = list.hidden || at <= 0 ? null : list.querySelectorAll("[role=option]")[at]?.textContent;
     items = found;
     let group = null;

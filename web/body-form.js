@@ -3,7 +3,7 @@ import { fill, h } from "./dom.js";
 import { small } from "./forms.js";
 import { t } from "./translate.js";
 
-/** Resolves a `$ref` of a schema. */
+/** Returns the schema to which `$ref` refers, or the schema itself if it has no `$ref`. */
 export function resolved(doc, schema) {
   return schema?.$ref
     ? schema.$ref
@@ -15,7 +15,7 @@ export function resolved(doc, schema) {
 
 const typeOf = (schema) => (Array.isArray(schema?.type) ? schema.type.find((x) => x !== "null") : schema?.type);
 
-/** The initial value for a schema. */
+/** Returns an initial value that fits the schema. */
 export function sample(doc, schema, depth = 0) {
   const s = resolved(doc, schema);
   if (!s || depth > 4) return null;
@@ -29,7 +29,7 @@ export function sample(doc, schema, depth = 0) {
   return { string: "", integer: s.minimum ?? 0, number: 0, boolean: false, array: [] }[typeOf(s)] ?? null;
 }
 
-/** The input element of a property, and the function that parses its text. */
+/** Returns the input element for a property of a schema, and the function that parses its text. */
 function controlOf(schema) {
   const type = typeOf(schema),
     choices = schema?.enum || (type === "boolean" ? [true, false] : null);
@@ -96,7 +96,7 @@ function propertyRow(doc, name, schema, required) {
 }
 
 /**
- * Fields for the properties, or one field with the whole body as JSON.
+ * Returns a form with one field per property of the body, or with one field for the whole body as JSON.
  * @returns {{el: HTMLElement, text: () => string}} text() throws if a field cannot be parsed
  */
 export function bodyForm(doc, schema) {

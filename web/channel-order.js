@@ -8,7 +8,7 @@ const MOST_MOVES = 500; // entries of one request
 const bySlot = (a, b) =>
   Number(isVoice(a)) - Number(isVoice(b)) || a.position - b.position || (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
 
-/** The channels by category in their order; channels without a category have the key null. */
+/** Returns the sorted channels of each category (key null: no category), and the sorted categories. */
 function groups(store, guild) {
   const inside = new Map([[null, []]]),
     categories = [];
@@ -27,7 +27,7 @@ function groups(store, guild) {
   return { inside, categories: categories.sort(bySlot) };
 }
 
-/** All channels in the order of the channel list. An empty category is listed only for people who manage channels. */
+/** Returns all channels in the order of the channel list. Only users who may manage channels see empty categories. */
 export function orderedChannels(store, guild) {
   const { inside, categories } = groups(store, guild),
     seen = (list) => (store.viewAs?.guild === guild.id ? list.filter((c) => store.may(c, "VIEW_CHANNEL")) : list);
@@ -42,13 +42,13 @@ export function orderedChannels(store, guild) {
   return out;
 }
 
-/** The channels among which a channel can be moved. */
+/** Returns the channels among which a channel is sorted: all categories, or channels of the same parent and type. */
 function siblings(all, channel, parent) {
   if (channel.type === CATEGORY) return all.categories;
   return (all.inside.get(parent) || []).filter((c) => isVoice(c) === isVoice(channel));
 }
 
-/** Sends the changed positions of a list that is in its new order; only channels that moved get another position. */
+/** Saves the new order of a list of channels. Sends only the channels whose position or category changes. */
 async function save(app, guild, list, channel, parent) {
   const free = list.map((c) => c.position).sort((a, b) => a - b);
   for (let i = 1; i < free.length; i++) free[i] = Math.max(free[i], free[i - 1] + 1);
@@ -63,7 +63,7 @@ async function save(app, guild, list, channel, parent) {
 
 /**
  * Moves a channel before or after another one, or into a category.
- * @param {string} id @param {string|null} target null: out of all categories @param {"before"|"after"|"into"} where
+ * @param {string} id @param {string|null} target null means no category @param {"before"|"after"|"into"} where
  */
 export async function moveChannel(app, guild, id, target, where) {
   const all = groups(app.store, guild),
@@ -101,7 +101,7 @@ export async function moveChannel(app, guild, id, target, where) {
 
 const categoryBefore = (all, category) => all.categories[all.categories.indexOf(category) - 1]?.id ?? null;
 
-/** Moves a channel one step up or down; at the end of a category it goes to the next one. */
+/** Moves a channel one step up or down. At the end of a category, moves it to the next category. */
 export function stepChannel(app, guild, id, by) {
   const all = groups(app.store, guild),
     channel = app.store.channels.get(id);

@@ -11,17 +11,17 @@ export const TEXT = 0,
 export const isThread = (c) => c.type >= 10 && c.type <= 12;
 export const isVoice = (c) => c.type === VOICE || c.type === STAGE;
 export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
-/** True if the id a was made before the id b. */
+/** Returns true if the snowflake a is smaller than b, which means older. */
 export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
-/** The id directly before an id. @param {string} id */
+/** Returns the snowflake minus one. @param {string} id */
 export const idBefore = (id) => String(BigInt(id) - 1n);
 const EPOCH_MS = 1420070400000;
-/** The smallest id of a time. @param {number} ms */
+/** Returns the smallest snowflake of a time. @param {number} ms */
 export const idAt = (ms) => String(BigInt(Math.max(0, Math.floor(ms) - EPOCH_MS)) << 22n);
-/** The time in ms at which an id was made. @param {string} id */
+/** Returns the time of a snowflake in ms since 1970. @param {string} id */
 export const timeOf = (id) => Number(BigInt(id) >> 22n) + EPOCH_MS;
 
-/** Channels with an index by guild. */
+/** A map of channels by id, with an index by guild. */
 export class Channels extends Map {
   /** @type {Map<string|undefined, any[]>|null} */
   byGuild = null;

@@ -19,7 +19,7 @@ const SUB = 1,
   MENTIONABLE = 9,
   NUMBER = 10,
   ATTACHMENT = 11;
-const PATIENCE_MS = 15000; // the server reports a missing response after 3 seconds
+const PATIENCE_MS = 15000; // longer than the 3 seconds after which the server reports that the app did not respond
 const REASONS = {
   1: t("The application is offline, or its response was not valid."),
   2: t("The application did not answer within 3 seconds."),
@@ -28,7 +28,7 @@ const REASONS = {
 let counter = 0;
 const nonce = () => `${Date.now()}${String(++counter).padStart(4, "0")}`;
 
-/** The localized name and description of a command or option. */
+/** Returns the name or description of a command or option in the user's language. */
 export function localised(thing, name, locale) {
   return (
     thing[`${name}_localized`] ||
@@ -38,7 +38,7 @@ export function localised(thing, name, locale) {
   );
 }
 
-/** The name without localization; the server expects this one. */
+/** Returns the name without localization, which interactions must contain. */
 const ownName = (thing) => thing.name_default ?? thing.name;
 
 /* --- command lists --- */
@@ -80,7 +80,7 @@ export class CommandIndex {
   }
 }
 
-/** Flattens a command and its subcommands into usable entries. */
+/** Returns the subcommands of a command that a user can run, or the command itself if it has none. */
 function leaves(command, locale) {
   const out = [];
   const visit = (node, path, options) => {
@@ -123,7 +123,7 @@ export function commandRow(leaf) {
 
 /* --- sending interactions --- */
 
-/** Sends an interaction; resolves with the event that ends it. */
+/** Sends an interaction; resolves with the event of its success or failure, or type SILENCE after PATIENCE_MS. */
 export async function interact(app, channel, body, files) {
   const id = nonce();
   const full = {
@@ -209,7 +209,7 @@ export function showModal(app, modal) {
   });
 }
 
-/** The user or message commands for a context menu. */
+/** Returns the user or message commands for the context menu of a user or message. */
 export async function contextCommands(app, channel, type, targetId) {
   const { commands, apps } = await app.commands.of(channel);
   return commands

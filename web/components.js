@@ -238,7 +238,7 @@ function oneMenu(c, options, label, done) {
   return Object.assign(el, { values: () => (el.value ? [el.value] : []) });
 }
 
-/** A select menu as a form control with values(). */
+/** Returns a select menu as a form control; its function values() returns the chosen values. */
 export function menuControl(c, context, done) {
   const options = optionsOf(c, context),
     label = c.placeholder || PLACEHOLDERS[c.type];

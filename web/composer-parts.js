@@ -4,7 +4,7 @@ import { createPoll } from "./poll-form.js";
 import { t } from "./translate.js";
 import { canRecord, recordVoice } from "./voice-recorder.js";
 
-/** @param {{file: () => void, record: HTMLElement, sent: () => void}} how record: the place of the recorder */
+/** @param {{file: () => void, record: HTMLElement, sent: () => void}} how record: element for the recorder */
 export function attachMenu(app, channel, at, how) {
   const may = (right) => !channel.guild_id || app.store.may(channel, right);
   menu(
@@ -27,7 +27,7 @@ export function attachMenu(app, channel, at, how) {
   );
 }
 
-/** The progress lines and failures above the message field. */
+/** The list of progress and error texts above the message field. */
 export function noticeList(app, channel) {
   const el = h("div.notices", { "aria-live": "polite" });
   const draw = () =>

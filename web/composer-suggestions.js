@@ -9,7 +9,7 @@ import { t } from "./translate.js";
 const MOST = 8;
 const WORD = /(?:^|[\s(])([@#:][^\s@#:]*)$/;
 
-/** The name that is being typed before the cursor, with its sign. @param {HTMLTextAreaElement} input */
+/** Returns the unfinished name before the cursor, such as "@bo". @param {HTMLTextAreaElement} input */
 export const wordBefore = (input) => WORD.exec(input.value.slice(0, input.selectionStart))?.[1] || "";
 
 /** @param {any} app @param {any} channel @param {string} line the command line without "/" */
@@ -88,7 +88,7 @@ export function suggestionRow(app, guild, s) {
   ];
 }
 
-/** The text in the field for a chosen suggestion. @param {import("./mention-names.js").MentionNames} names */
+/** Returns the text that a suggestion inserts. @param {import("./mention-names.js").MentionNames} names */
 export function suggestionText(names, s) {
   if (s.user) return `${names.user(s.user)} `;
   if (s.role) return `${names.role(s.role)} `;

@@ -204,7 +204,7 @@ export function composer(app, channel, events = {}) {
       stopEditing();
       return app.deleteMessage(channel, m, false);
     }
-    stopEditing(); // text written after this is a new message
+    stopEditing(); // from now on, typed text belongs to a new message
     const done = await app.tryCall(app.rest.patch(`${path}/${m.id}`, { content }));
     return done || input.value || edit({ ...m, content });
   }
@@ -227,7 +227,7 @@ export function composer(app, channel, events = {}) {
     }
   }
 
-  /** Sends a message; a reply is attached to it. */
+  /** Sends a message, as a reply if the user has chosen a message to reply to. */
   async function post(body, files = []) {
     const answered = reply;
     if (reply) body = { ...body, message_reference: { message_id: reply.id } };
@@ -243,7 +243,7 @@ export function composer(app, channel, events = {}) {
       Uploads.release(files);
       return events.sent?.();
     }
-    // If the server refuses the message, put it back into the field.
+    // If the server refuses the message, restore reply, files and text in the message field.
     if (answered) setReply(answered);
     if (files.length) uploads.restore(files);
     if (!input.value && body.content) write(names.decode(body.content));

@@ -54,7 +54,7 @@ export function fill(el, ...children) {
 const CLICK_MS = 50; // time between pointerup and click, for mouse and touch
 let pressed = /** @type {Node|null} */ (null),
   lettingGo;
-/** Pending redraws by element; they run after pointerup. @type {Map<HTMLElement, () => void>} */
+/** Redraws that wait for pointerup, by element. @type {Map<HTMLElement, () => void>} */
 const late = new Map();
 
 function letGo() {
@@ -87,17 +87,17 @@ addEventListener(
     if (pressed && !e.buttons && late.size) letGo();
   },
   true,
-); // released where no event is sent, for example on a scrollbar
+); // the button was released where no pointerup is sent, for example on a scrollbar
 addEventListener(
   "click",
   () => {
     pressed = null;
   },
   true,
-); // the result of the click is drawn immediately
+); // later redraws show the result of the click, so they do not wait
 
 /**
- * Redraws an element. While the pointer is pressed inside it, waits for pointerup: a replaced button gets no click.
+ * Redraws an element. If the pointer is pressed inside it, waits for pointerup: a replaced button would get no click.
  * @param {HTMLElement} el @param {() => void} draw
  */
 export function calmly(el, draw) {
@@ -109,7 +109,7 @@ export function calmly(el, draw) {
 const nameOf = (x) => x.dataset.key ?? x.getAttribute("aria-label") ?? x.textContent;
 
 /**
- * Replaces the children and keeps the focus on the control with the same data-key, or else the same name.
+ * Replaces the children of an element. Restores the focus to the control with the same data-key, or else same label.
  * @param {HTMLElement} el @param {...any} children
  */
 export function refill(el, ...children) {
@@ -129,7 +129,7 @@ export function refill(el, ...children) {
 }
 
 const signs = new WeakMap();
-/** Redraws an element if its sign changed. @param {HTMLElement} el @param {any} sign @param {() => any} make */
+/** Redraws an element if its data `sign` changed. @param {HTMLElement} el @param {any} sign @param {() => any} make */
 export function refillChanged(el, sign, make) {
   const next = JSON.stringify(sign);
   if (signs.get(el) === next) return;
@@ -138,7 +138,7 @@ export function refillChanged(el, sign, make) {
 }
 
 /**
- * Redraws a long list; an item whose sign is unchanged keeps its element.
+ * Redraws a long list. An item whose `sign` (a text of the data that it shows) is unchanged keeps its element.
  * @param {HTMLElement} el @param {Map<string, {sign: string, el: Element}>} made the current elements
  * @param {{key: string, sign: string, make: () => Element}[]} items
  */
@@ -267,7 +267,7 @@ export function field(label, control, hint) {
   return Object.assign(el, { control: /** @type {Control} */ (control), problem });
 }
 
-/** A modal dialog; resolves when it is closed. The body gets close(value). */
+/** Opens a modal dialog. build gets the function close(value); the promise resolves to this value. */
 export function dialog(title, build, props) {
   return new Promise((resolve) => {
     let answer;
@@ -305,15 +305,15 @@ export function dialog(title, build, props) {
   });
 }
 
-/** The topmost open dialog, or the body: only its content can be used. @returns {HTMLElement} */
+/** Returns the topmost open dialog, or the body without one. Elements outside get no input. @returns {HTMLElement} */
 export function foremost() {
   return /** @type {HTMLElement[]} */ ([...document.querySelectorAll("dialog[open]")]).at(-1) || document.body;
 }
 
 /**
- * Opens a context menu. The entries get the click, because Shift may change what they do.
+ * Opens a context menu. run gets the click event, because an entry may act differently if Shift is pressed.
  * @param {({label: string, icon?: string, danger?: boolean, run: (e?: any) => void}|{el: HTMLElement})[]} items
- *   el: a control of its own
+ *   el: a control that replaces the button of an entry
  */
 export function menu(at, items, label) {
   document.querySelector(".menu")?.remove();
@@ -364,18 +364,18 @@ export function menu(at, items, label) {
   /** @type {HTMLElement|null} */ (el.querySelector("button, input"))?.focus();
 }
 
-/** The position of a menu for an element. @param {Element} el */
+/** Returns the position directly below an element, for a menu. @param {Element} el */
 export function below(el) {
   const box = el.getBoundingClientRect();
   return { x: box.left, y: box.bottom + 4 };
 }
 
-/** A short message in the corner. Its box is a popover, so it is drawn above every dialog. */
+/** Shows a short message in the corner for 6 seconds. Its box is a popover, so it is drawn above every dialog. */
 export function toast(text, kind) {
   const container = foremost();
   let box = /** @type {HTMLElement|null} */ (container.querySelector(":scope > .toasts"));
   if (!box) container.appendChild((box = h("div.toasts", { popover: "manual" })));
-  if (box.matches(":popover-open")) box.hidePopover(); // shown again below, so that it is above newer popovers
+  if (box.matches(":popover-open")) box.hidePopover(); // opened again below, to be above newer popovers
   box.showPopover();
   const el = h("div.toast", { class: kind || "", role: kind === "bad" ? "alert" : "status" }, text);
   box.appendChild(el);

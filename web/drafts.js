@@ -24,6 +24,6 @@ export function saveDraft(user, channel, text) {
   try {
     localStorage.setItem(key(user), JSON.stringify(Object.fromEntries(Object.entries(drafts).slice(-MOST))));
   } catch {
-    // The storage is full: the draft is only in the field.
+    // localStorage is full; the draft is not stored.
   }
 }

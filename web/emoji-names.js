@@ -41,7 +41,7 @@ export function groups() {
   return loading;
 }
 
-/** Emoji by name: first those whose first name begins with the text. @param {string} text @param {number} most */
+/** Finds emoji by name; first those whose first name begins with the text. @param {string} text @param {number} most */
 export async function findEmoji(text, most) {
   const words = text.toLowerCase().replace(/^:|:$/g, "").replace(/ /g, "_"),
     ranked = /** @type {Emoji[][]} */ ([[], [], [], []]);
@@ -63,8 +63,8 @@ export async function findEmoji(text, most) {
 }
 
 /**
- * Replaces :name: by the emoji of that name, outside of code.
- * @param {string} text @param {any[]} [own] of the server
+ * Replaces each :name: outside of code by the emoji of that name.
+ * @param {string} text @param {any[]} [own] emoji of the server
  */
 export async function replaceNames(text, own = []) {
   if (!/:[\w+-]{2,}:/.test(text)) return text;
@@ -81,7 +81,7 @@ export const tone = () => Number(localStorage.getItem(TONE) || 0);
 /** @param {number} n */
 export const setTone = (n) => localStorage.setItem(TONE, String(n));
 
-/** The emoji in the chosen skin tone; the modifier follows the first character. @param {Emoji} e */
+/** Returns the emoji with the chosen skin tone, whose modifier follows the first character. @param {Emoji} e */
 export function withTone(e) {
   const mark = TONES[tone()];
   if (!e.tones || !mark) return e.name;
@@ -98,7 +98,7 @@ export function recent() {
   }
 }
 
-/** Remembers a chosen emoji. @param {{name: string, id?: string, animated?: boolean}} e */
+/** Adds a chosen emoji to the recent emoji. @param {{name: string, id?: string, animated?: boolean}} e */
 export function use(e) {
   const same = (x) => (e.id ? x.id === e.id : !x.id && x.name === e.name);
   const one = e.id ? { name: e.name, id: e.id, animated: e.animated } : { name: e.name };

@@ -1,4 +1,4 @@
-// emoji-people.js - emoji of faces and people with their names: "emoji~name,name"; * marks those with skin tones.
+// emoji-people.js - emoji of faces and people with their names: "emoji~name,name"; * marks emoji with skin tones.
 // Made from emojibase-data 17 (MIT licence, Miles Johnson).
 export const SMILEYS = `
 😀~grinning,grinning_face,cheerful,cheery 😃~smiley,awesome,big 😄~smile,eye,eyes 😁~grin,beaming,eye

@@ -20,7 +20,7 @@ function span(ms) {
 
 const callWords = ({ method, path }) => (method ? `${method} ${path}` : t("every request to {path}", { path }));
 
-/** The text of the banner; empty if no fault is set. */
+/** Returns the text of the banner; "" if no error is simulated and the clock is not shifted. */
 function sentence(all, clock) {
   const parts = [],
     late = Math.max(0, ...all.filter((f) => f.path === "events").map((f) => f.delay_ms)),
@@ -37,7 +37,7 @@ function sentence(all, clock) {
   return words && `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
 
-/** Polls the server for simulated faults, as long as it permits. */
+/** Polls the server for simulated errors and its clock, until it refuses the request. */
 export class TroubleBar {
   constructor() {
     this.el = h("div.bar.trouble", { role: "status", hidden: true });
@@ -58,7 +58,7 @@ export class TroubleBar {
     } catch (e) {
       if (turn !== this.turn) return;
       this.el.hidden = true;
-      if (e.status) return; // not permitted; the next page tries again
+      if (e.status) return; // the server refuses the request, so polling ends
     }
     this.timer = setTimeout(() => this.poll(), EVERY_MS);
   }

@@ -1,9 +1,9 @@
-// first-steps.js - what a person without a server can do next: create a server or join one; and empty states.
+// first-steps.js - suggests to a user without a server to create or join one; draws empty states.
 import { dialog, field, h, icon } from "./dom.js";
 import { t } from "./translate.js";
 
 /**
- * A place without content: what it is, what to do next, and a button for it.
+ * An empty list or page: a title, advice what to do next, and a button that does it.
  * @param {{icon?: string, title: string, words?: any, action?: string, run?: () => void}} what
  */
 export function emptyState({ icon: name, title, words, action, run }) {
@@ -17,7 +17,7 @@ export function emptyState({ icon: name, title, words, action, run }) {
   );
 }
 
-/** A dialog with one field; a refusal of the server is shown at the field. */
+/** Opens a dialog with one field. An error of the server is shown at the field. */
 function askOne(title, label, props, hint, action, send) {
   return dialog(title, (close) => {
     const input = field(label, h("input", { required: true, autocomplete: "off", ...props }), hint),
@@ -88,7 +88,7 @@ const choice = (name, title, words, run) =>
     h("span", null, h("strong", null, title), h("small.faint", null, words)),
   );
 
-/** Both ways to a server. @param {any} app @param {() => void} [before] called when one of them is chosen */
+/** The buttons to create and to join a server. @param {any} app @param {() => void} [before] called by a click */
 export const serverChoices = (app, before = () => {}) =>
   h(
     "div.first-choices",
@@ -103,7 +103,7 @@ export const serverChoices = (app, before = () => {}) =>
     }),
   );
 
-/** The first page of a person without a server. @param {any} app */
+/** The start page of a user who is in no server. @param {any} app */
 export const firstSteps = (app) =>
   h(
     "section.first-steps",

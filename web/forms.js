@@ -37,7 +37,7 @@ export function table(heads, rows, label) {
 
 /**
  * @param {any} words @param {(e: any) => void} onclick @param {string} [kind]
- * @param {string} [key] keeps the focus on redraw
+ * @param {string} [key] data-key, by which a redraw restores the focus
  */
 export function small(words, onclick, kind, key) {
   return h(
@@ -48,10 +48,10 @@ export function small(words, onclick, kind, key) {
 }
 
 /**
- * A form made from rows; it shows the server's error messages at its fields.
+ * A form with one field per entry of `rows`. Errors of the server are shown at their fields.
  * @param {{name: string, label: string, value?: any, type?: string, options?: [any, string][], hint?: string,
  *   rows?: number, required?: boolean, props?: Record<string, any>,
- *   custom?: {el: HTMLElement, value: () => any}}[]} rows props: more attributes; custom: an own control
+ *   custom?: {el: HTMLElement, value: () => any}}[]} rows props: attributes; custom: not an input
  * @param {(values: any) => Promise<any>} send
  */
 export function quickForm(rows, action, send, kind) {
@@ -138,7 +138,7 @@ export function quickForm(rows, action, send, kind) {
 }
 
 /**
- * A control that is no input, with an error text below it.
+ * A form field with a control other than an input, and an error text below it.
  * @param {HTMLElement} control @returns {import("./dom.js").Field}
  */
 function customField(control) {
@@ -169,8 +169,8 @@ export function showCurrent(page) {
 }
 
 /**
- * A page with tabs at the side. A tab is its path segment, its label, and its render function; an entry without a path
- * segment is the heading of the tabs after it.
+ * A page with tabs at the side. A tab has a path segment, a label and a render function. A tab without a path segment
+ * is a heading of the tabs after it.
  */
 export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   const body = h("main.settings-body", { tabindex: 0 });
@@ -200,7 +200,7 @@ export function tabbedPage(app, page, { base, title, tabs, active, back }) {
   body.append(panel);
   showCurrent(page);
   document.title = `${found[1]} · Guildhall`;
-  // The tab is rendered off screen and then shown, so that an older response never replaces a newer one.
+  // Renders the tab off screen, then shows it, unless a newer rendering has begun in the meantime.
   const show = async () => {
     const mine = ++turn,
       next = h("div");

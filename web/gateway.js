@@ -1,8 +1,8 @@
-// gateway.js - a gateway session: identify, heartbeat, resume. Events reach the listener in order.
+// gateway.js - a gateway session: identify, heartbeat, resume. Calls a function for each event, in order.
 
 const LONGEST_PAUSE_MS = 15000;
 
-/** JSON over a zlib stream: one deflate stream for the whole connection. */
+/** Decompresses the messages of a connection with compress=zlib-stream: one zlib stream for all messages. */
 class Inflater {
   constructor(give) {
     this.stream = new DecompressionStream("deflate");
@@ -48,7 +48,7 @@ export class Gateway extends EventTarget {
     this.setState("connecting");
   }
 
-  /** Splits a text into complete messages; an incomplete rest waits for more data. */
+  /** Handles all complete messages in a text. Returns the incomplete rest, to which the next data is appended. */
   takeText(text) {
     let depth = 0,
       quoted = false,

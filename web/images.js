@@ -4,7 +4,7 @@ import { t } from "./translate.js";
 
 const THIS_MACHINE = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
-/** The path of a URL on this server; null for other servers. @param {string} url */
+/** Returns the path of a URL of this server; null for a URL of another server. @param {string} url */
 export function ownPath(url) {
   let at;
   try {
@@ -13,7 +13,7 @@ export function ownPath(url) {
     return null;
   }
   const web = at.protocol === "http:" || at.protocol === "https:";
-  // A bot on the same machine may have used another host name of this server.
+  // A bot on this machine may use another name of this server, such as 127.0.0.1 instead of localhost.
   const own =
     at.host === location.host ||
     (THIS_MACHINE.has(at.hostname) && THIS_MACHINE.has(location.hostname) && at.port === location.port);
@@ -38,11 +38,11 @@ function letters(name, id, kind) {
 
 const SVG = "http://www.w3.org/2000/svg";
 const PATTERN_HUES = [174, 200, 222, 262, 290, 330, 356, 18, 36, 96, 140];
-/** Shapes of one cell of 8 × 8 units, relative to its corner. */
+/** SVG paths of the shapes that fill a cell of 8 × 8 units, relative to the cell's corner. */
 const SHAPES = [
   "h8v8h-8z", // square
-  "h8a8 8 0 0 1-8 8z", // quarter circle at the left top
-  "m8 0v8h-8a8 8 0 0 1 8-8z", // quarter circle at the right bottom
+  "h8a8 8 0 0 1-8 8z", // quarter circle with its center at the top left
+  "m8 0v8h-8a8 8 0 0 1 8-8z", // quarter circle with its center at the bottom right
   "h8l-8 8z", // triangle
   "m0 4a4 4 0 0 1 8 0a4 4 0 0 1-8 0z", // circle
   "", // nothing
@@ -50,7 +50,7 @@ const SHAPES = [
 /** The same shapes mirrored. */
 const MIRRORED = ["h8v8h-8z", "h8v8a8 8 0 0 1-8-8z", "m0 0v8h8a8 8 0 0 0-8-8z", "h8v8z", SHAPES[4], ""];
 
-/** 32 bits that depend on every digit of the id (FNV-1a with a final mix). @param {string} text */
+/** Returns a 32-bit hash of a text (FNV-1a with a final mix). @param {string} text */
 function hash(text) {
   let x = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) x = Math.imul(x ^ text.charCodeAt(i), 0x01000193);
@@ -60,7 +60,7 @@ function hash(text) {
 }
 
 /**
- * The avatar for an id: background, foreground and the outline of a pattern of 3 × 3 cells.
+ * Returns the default avatar of an id: background, foreground, and the SVG path of a pattern of 3 × 3 cells.
  * @param {string|number|undefined} id
  */
 export function patternOf(id) {
@@ -69,7 +69,7 @@ export function patternOf(id) {
     cells = hash(`cells ${id ?? ""}`);
   let outline = "";
   for (let i = 0; i < 6; i++) {
-    // Three cells at the left and three in the middle; the middle one is never empty.
+    // Cells 0 to 2 are the left column, which is mirrored; 3 to 5 the middle column. The center is never empty.
     const row = i % 3,
       middle = i > 2,
       shape = Math.floor(cells / 6 ** i) % (i === 4 ? 5 : 6);
@@ -97,10 +97,10 @@ export function pattern(id, kind) {
   return svg;
 }
 
-/** A user's avatar, or a pattern that follows from the id. */
+/** Returns a user's avatar, or a pattern made from the user's id. */
 export function avatar(user, name, kind = "avatar") {
   if (!user?.avatar) return pattern(user?.id || name, kind);
-  // A webhook's avatar may be on another server, from which nothing is loaded.
+  // The avatar URL of a webhook may point to another server, from which nothing is loaded.
   return h(`img.${kind}`, {
     src: `/avatars/${user.id}/${user.avatar}.png`,
     alt: "",
@@ -119,7 +119,7 @@ export function appIcon(app, kind = "avatar") {
   return h(`img.${kind}`, { src: `/app-icons/${app.id}/${app.icon}.png`, alt: "", loading: "lazy" });
 }
 
-/** An image on this server; for another server only a link, which is not loaded automatically. */
+/** Returns an image if it is on this server, else a link to the image, which the browser does not load. */
 export function picture(media, kind, description) {
   const url = media?.proxy_url || media?.url;
   const path = url && ownPath(url);

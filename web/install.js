@@ -1,8 +1,8 @@
-// install.js - registers the service worker, so that the page can be installed and says when the server is away.
+// install.js - registers the service worker, which makes the page installable and shows an offline page.
 
 const bundle = new URL(import.meta.url).pathname.split("/")[2];
 
-/** Registers the worker of this version. Its URL is fixed, so the policy cannot be used for other scripts. */
+/** Registers the service worker of this version. The Trusted Types policy allows no other URL. */
 export function registerServiceWorker() {
   if (!("serviceWorker" in navigator)) return;
   const url = `/service-worker.js?bundle=${bundle}`;

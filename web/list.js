@@ -1,12 +1,12 @@
-// list.js - virtual lists: only the visible items have elements.
+// list.js - virtual lists: only the items near the visible ones have DOM elements.
 import { calmly, h } from "./dom.js";
 
 const MOST = 120,
   STEP = 40,
   NEAR = 500;
-const AT_ONCE = 12; // new messages that are rendered in one frame; scrolling up renders the others
+const AT_ONCE = 12; // maximum number of new messages that one draw renders
 
-/** Replaces an element and moves the focus to the same control of the new one. */
+/** Replaces an element. If a control in it has the focus, focuses the same control of the new element. */
 function replaceHeld(old, el) {
   const controls = (x) => [...x.querySelectorAll("article, button, a, select, input, [tabindex]")],
     held = controls(old).indexOf(document.activeElement);
@@ -14,18 +14,18 @@ function replaceHeld(old, el) {
   if (held >= 0) (controls(el)[held] || el.querySelector("article"))?.focus({ preventScroll: true });
 }
 
-/** The message list: items of any height; it scrolls with new messages at the end. */
+/** The message list. Items have any height. If the list is at its end, it scrolls to new messages. */
 export class MessageList {
   /**
    * @param {{render: (item: any, before: any) => HTMLElement, more: () => Promise<boolean>, label: string,
-   *   newer?: () => Promise<boolean>}} options more, newer: load items above the first and below the last
+   *   newer?: () => Promise<boolean>}} options more loads older items, newer loads newer items
    */
   constructor(options) {
     this.options = options;
     this.items = [];
-    /** The item with the "new messages" divider. @type {string|null} */
+    /** Id of the item below the "new messages" divider. @type {string|null} */
     this.mark = null;
-    /** True if newer items exist that are not loaded. */
+    /** True if the server has newer items that are not loaded. */
     this.detached = false;
     this.first = 0;
     this.made = new Map();
@@ -55,7 +55,7 @@ export class MessageList {
     next.focus();
   }
 
-  /** How many items are in the page. */
+  /** Number of items that have elements. */
   get shown() {
     return Math.min(MOST, this.items.length - this.first);
   }
@@ -69,7 +69,7 @@ export class MessageList {
     this.top = this.el.scrollTop;
   }
 
-  /** Shows these items; who is at the end stays there. */
+  /** Shows these items. If the list was scrolled to its end, scrolls to the new end. */
   set(items) {
     this.items = items;
     if (this.stuck) this.first = this.firstAtEnd();
@@ -78,7 +78,7 @@ export class MessageList {
     if (this.stuck) this.toEnd();
   }
 
-  /** Where the window begins: after a burst it is small, and grows again while there is time. */
+  /** Returns the index of the first item to draw. After a burst of messages, a timer draws the older ones later. */
   firstAtEnd() {
     let first = this.items.length,
       fresh = 0;
@@ -91,7 +91,7 @@ export class MessageList {
     return first;
   }
 
-  /** Items were put before those that there were. */
+  /** Called when `count` older items were inserted at the beginning of the list. */
   shifted(count) {
     this.first += count;
   }
@@ -121,7 +121,7 @@ export class MessageList {
     });
   }
 
-  /** Keeps what is read in its place while the window moves. */
+  /** Runs `change`, which draws other items, and scrolls so that the first visible item does not move. */
   around(change) {
     const mark = /** @type {HTMLElement[]} */ ([...this.body.children]).find(
       (c) => c.offsetTop + c.offsetHeight > this.el.scrollTop,
@@ -133,7 +133,7 @@ export class MessageList {
 
   async scrolled() {
     const last = this.first + MOST >= this.items.length;
-    // More may have come since the page was scrolled for us: only who scrolls up leaves the end.
+    // New items may have arrived since toEnd, so only scrolling up means that the user has left the end.
     if (last && this.atEnd && !this.detached) this.stuck = true;
     else if (this.el.scrollTop < this.top - 2) this.stuck = false;
     this.top = this.el.scrollTop;
@@ -159,13 +159,13 @@ export class MessageList {
     for (const made of this.made.values()) made.version = "";
   }
 
-  /** Older items; false: there are none, or they did not come. */
+  /** Loads older items. Returns false if there are none or the request failed. */
   async loadMore() {
     if (this.moving) return false;
     this.moving = true;
     const found = await this.options.more().catch(() => false);
     this.moving = false;
-    // A list at its top cannot be scrolled further, so load the next page now.
+    // At its top, the list gets no scroll event that would show the older items, so show them now.
     if (found && this.el.scrollTop < NEAR) this.showAbove();
     return found;
   }
@@ -198,7 +198,7 @@ export class MessageList {
   }
 }
 
-/** Rows of one height: events, calls, members. Only what is seen is in the page. */
+/** A list of rows of equal height. Only visible rows and a few around them have elements. */
 export class RowList {
   /** @param {{height: number, render: (item: any, at: number) => HTMLElement, label: string, role?: string}} options */
   constructor(options) {
@@ -237,7 +237,7 @@ export class RowList {
       this.made.set(i, { el, item: this.items[i] });
     }
   }
-  /** Redraws all rows, because a row depends on more than its item. */
+  /** Redraws all rows, also those whose item is unchanged, because other data may have changed. */
   redraw() {
     for (const made of this.made.values()) made.el.remove();
     this.made.clear();

@@ -1,4 +1,4 @@
-// login-state.js - keeps this tab in step with the logins of the browser: connect, log out, switch, expired tokens.
+// login-state.js - the login of this tab: log in, log out, switch accounts, follow other tabs, expired tokens.
 import {
   accountOf,
   announceRenewal,
@@ -22,7 +22,7 @@ export class LoginState {
   /** @param {any} app */
   constructor(app) {
     this.app = app;
-    /** Why the login page is shown: one sentence, or nothing. */
+    /** Sentence on the login page that explains why the user must log in, or "". */
     this.reason = "";
     this.renewing = false;
     onOtherTab(() => this.followOtherTabs());
@@ -36,7 +36,7 @@ export class LoginState {
   }
 
   /**
-   * Logs in with a token. If somebody else is logged in, the page is loaded again, so that no state is left over.
+   * Logs in with a token. If another account is logged in, reloads the page, so that no data of that account remains.
    * @param {string} token @param {{stay?: boolean, typed?: boolean}} [how]
    */
   enter(token, how) {
@@ -63,7 +63,7 @@ export class LoginState {
   }
 
   /**
-   * Sends a request that replaces the token. The gateway may refuse the old token before the response arrives.
+   * Waits for a request that replaces the token. Meanwhile, ignores that the gateway refuses the old token.
    * @param {Promise<any>} call
    */
   async renew(call) {
@@ -83,8 +83,8 @@ export class LoginState {
   }
 
   /**
-   * Closes the gateway session before the token is revoked; otherwise the login page would be drawn twice. The token is
-   * forgotten before it is revoked, so that the other tabs know why the server refuses it.
+   * Closes the gateway session before the token is revoked; otherwise the login page would be drawn twice. Removes the
+   * stored token before it is revoked, so that other tabs show "logged out" instead of "session ended".
    */
   async logOut() {
     const token = this.app.rest.token;
@@ -99,7 +99,7 @@ export class LoginState {
       toast(t("The server did not answer: end this session later in Settings, Sessions, from another login."), "bad");
   }
 
-  /** The server has refused the token. */
+  /** Called when the server has refused the token of this tab. */
   refused() {
     const { app } = this,
       token = app.rest.token;
@@ -120,12 +120,12 @@ export class LoginState {
   }
 
   /**
-   * Forgets the token of this tab and shows the login page.
-   * @param {string} [reason] @param {boolean} [comeBack] open the present page again after the login
+   * Deletes the token of this tab and shows the login page.
+   * @param {string} [reason] @param {boolean} [comeBack] open the current page again after the login
    */
   leave(reason, comeBack) {
     const token = this.app.rest.token;
-    if (!token) return; // a REST request and the gateway may both be refused
+    if (!token) return; // already done: both a REST request and the gateway can report the refusal
     forgetToken(token);
     this.show(reason, comeBack);
   }
@@ -139,7 +139,7 @@ export class LoginState {
     this.app.go("/login");
   }
 
-  /** Another tab has logged in, logged out, switched the account or replaced the token. */
+  /** Called after another tab has logged in, logged out, switched the account or replaced the token. */
   followOtherTabs() {
     const { app } = this,
       token = app.rest.token,

@@ -38,11 +38,11 @@ function drawEntrance() {
       tryCall: async (promise) => {
         promise.catch(() => {});
         return (await behind()).tryCall(promise);
-      }, // a failure waits for who says it
+      }, // app.tryCall shows the error, after app.js is loaded
     },
     page,
   );
-  afterPaint(() => behind().catch(() => {})); // a failure is shown when the application is needed
+  afterPaint(() => behind().catch(() => {})); // the next call of behind() reports a failure
 }
 
 if (mustComeIn(currentToken())) drawEntrance();

@@ -1,4 +1,4 @@
-// markdown.js - what people write, as elements. Text becomes text nodes, never markup.
+// markdown.js - renders Markdown as DOM elements. Text becomes text nodes, never HTML.
 import { h } from "./dom.js";
 import { locale, t } from "./translate.js";
 
@@ -24,7 +24,7 @@ const INLINE = [
 ];
 const SPECIAL = /[\\`<@[h|*_~]/g;
 const DEEPEST = 12;
-/** The rules that can begin with a character; trying every rule at each character would be slow. */
+/** The inline rules by their first character, because trying every rule at each character would be slow. */
 const BY_FIRST = new Map([..."\\`<@[h|*_~"].map((c) => [c, INLINE.filter((r) => r.first === c)]));
 
 /** @returns {any[]} nodes and texts */
@@ -110,7 +110,7 @@ function nodes(list) {
   return list.map((n) => (n instanceof Node ? n : document.createTextNode(String(n))));
 }
 
-/** The path of a link to a message or channel of this server; null for other links. @param {string} url */
+/** Returns the path of a link to a message or channel of this server, else null. @param {string} url */
 function ownPath(url) {
   const path = url.startsWith(`${location.origin}/`) ? url.slice(location.origin.length) : "";
   return /^\/channels\/(@me|\d{15,21})\/\d{15,21}(\/\d{15,21})?$/.test(path) ? path : null;
@@ -122,7 +122,7 @@ function link(url, children) {
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow" }, children);
 }
 
-/** If the link text looks like another URL, shows the text and the real URL. */
+/** A link with a text. If the text looks like another URL, shows the text and the real URL, to prevent phishing. */
 function namedLink(url, words, context) {
   if (!/https?:|www\.|^[\w-]+(\.[\w-]+)+(\/|$)/i.test(words) || words === url) return link(url, inline(words, context));
   return h("span", null, words, " (", link(url, [url]), ")");

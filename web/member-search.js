@@ -1,11 +1,11 @@
-// member-search.js - finds members by the beginning of their name, through the server; the list is never loaded whole.
+// member-search.js - finds members by the beginning of a name. The server searches; the page never loads all members.
 import { fill, h } from "./dom.js";
 import { avatar } from "./images.js";
 import { t } from "./translate.js";
 
 const WAIT_MS = 200;
 
-/** Members whose username, name or nickname begins like this. */
+/** Returns the members whose username, display name or nickname begins with the text. */
 export async function findMembers(app, g, text, limit = 25) {
   const found = await app.rest.get(
     `/guilds/${g.id}/members/search?query=${encodeURIComponent(text)}&limit=${Number(limit)}`,

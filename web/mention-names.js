@@ -1,15 +1,15 @@
-// mention-names.js - in the message field, people, roles, channels and emoji stand by name; they are sent by id.
+// mention-names.js - converts names of users, roles, channels and emoji in the message field to ids, and back.
 
 export class MentionNames {
   /** @param {any} store @param {any} guild */
   constructor(store, guild) {
     this.store = store;
     this.guild = guild;
-    /** The code that is sent for a name in the field. @type {Map<string, string>} */
+    /** Text such as "<@1>" that is sent for a name in the message field. @type {Map<string, string>} */
     this.codes = new Map();
   }
 
-  /** Registers a name; if it already stands for something else, the other name is used. */
+  /** Registers a name for a code and returns it. If the name already has another code, registers `other` instead. */
   name(text, code, other) {
     const free = !this.codes.has(text) || this.codes.get(text) === code;
     const chosen = free ? text : other;
@@ -33,7 +33,7 @@ export class MentionNames {
       : e.name;
   }
 
-  /** The text with ids, as it is sent. @param {string} text */
+  /** Replaces names by ids, before a message is sent. @param {string} text */
   encode(text) {
     const names = [...this.codes.keys()].sort((a, b) => b.length - a.length);
     if (!names.length) return text;
@@ -41,7 +41,7 @@ export class MentionNames {
     return text.replace(new RegExp(quoted.join("|"), "g"), (n) => this.codes.get(n) || n);
   }
 
-  /** The text with names, as it stands in the field. @param {string} content */
+  /** Replaces ids by names, for the message field. @param {string} content */
   decode(content) {
     return content
       .replace(/<@!?(\d{15,21})>/g, (code, id) => (this.store.user(id) ? this.user(this.store.user(id)) : code))

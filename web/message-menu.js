@@ -1,4 +1,4 @@
-// message-menu.js - the menu of a message and what its entries do: delete, forward, copy, mark unread, threads.
+// message-menu.js - the context menu of a message, and its actions: delete, forward, copy, mark unread, threads.
 import { contextCommands } from "./commands.js";
 import { below, dialog, field, h, menu, toast } from "./dom.js";
 import { message } from "./message.js";
@@ -6,7 +6,7 @@ import { suggest } from "./autocomplete.js";
 import { isForum, isVoice } from "./store.js";
 import { t } from "./translate.js";
 
-/** The position of a menu: below a button, or at the pointer. @param {Element|MouseEvent} at */
+/** Returns the position of a menu: below a button, or at the pointer. @param {Element|MouseEvent} at */
 export function menuPosition(at) {
   if (at instanceof Element) return below(at);
   if (at.clientX || at.clientY) return { x: at.clientX, y: at.clientY };
@@ -27,7 +27,7 @@ export const linkTo = (channel, id) =>
 export const copyLink = (channel, id) => copy(linkTo(channel, id), t("Link copied"));
 export const copyId = (id) => copy(id, t("ID copied"));
 
-/** Deletes a message after a question; Shift skips the question. */
+/** Deletes a message. Asks for confirmation, unless atOnce is true (Shift was pressed). */
 export async function deleteMessage(app, channel, m, atOnce) {
   const own = m.author.id === app.store.me.id;
   if (!own && !(channel.guild_id && app.store.may(channel, "MANAGE_MESSAGES"))) return;
@@ -55,7 +55,7 @@ export async function deleteMessage(app, channel, m, atOnce) {
 export async function forward(app, channel, m) {
   const { store } = app;
   const name = (c) => `${c.guild_id ? "#" : "@"}${store.nameOfChannel(c)}`;
-  /** Stops after the first matches: there may be 100,000 channels. */
+  /** Finds channels by name. Stops after a few matches, because there may be 100,000 channels. */
   const find = (words) => {
     const found = [];
     for (const c of [...store.privateChannels(), ...store.channels.values()]) {

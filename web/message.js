@@ -41,7 +41,7 @@ const clock = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digi
 const day = new Intl.DateTimeFormat(locale, { dateStyle: "long" });
 const full = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "short" });
 
-/** The display names for mentions in a channel. */
+/** Returns the functions with which markdown() shows mentions in a channel by name. */
 export function contextOf(app, channel, mentions) {
   const { store } = app,
     guild = store.guildOf(channel);
@@ -95,7 +95,7 @@ function stamp(m, small) {
 /**
  * @param {any} m @param {any} [before] the message above it
  * @param {boolean} [isNew] the first unread message; a divider is drawn above it
- * @param {{quiet?: boolean}} [how] quiet: without actions, for lists of found messages
+ * @param {{quiet?: boolean}} [how] quiet: without date and actions, for search results
  */
 export function message(app, channel, m, before, isNew, how = {}) {
   const { store } = app,
@@ -142,7 +142,7 @@ function systemLine(app, m, name) {
   );
 }
 
-/** The first entry of a thread that was started from a message: the message of the parent channel. */
+/** The first entry of a thread that was started from a message: shows this message of the parent channel. */
 function threadStarter(app, channel, m, guild) {
   const first = m.referenced_message;
   if (!first) return h("div.message.system", null, t("The message that started this thread was deleted."));
@@ -171,7 +171,7 @@ function body(app, channel, m, before, name, guild, how) {
     ].join(" "),
     tabindex: -1,
     "aria-label": `${name}, ${full.format(new Date(m.timestamp))}`,
-    // Shift opens the browser's menu; so does a click on selected text.
+    // With Shift, or on selected text, a right click opens the menu of the browser instead.
     oncontextmenu: (e) => {
       if (e.shiftKey || e.ctrlKey || !getSelection().isCollapsed || e.target.closest("input, textarea")) return;
       e.preventDefault();
@@ -295,7 +295,7 @@ function content(app, channel, m) {
   return parts;
 }
 
-/** Image types that an img element can show; for other types only the name is shown. */
+/** A sticker as an image. For a Lottie sticker (format 3), which img elements cannot show, only its name. */
 function sticker(s) {
   if (s.format_type === 3) return h("div.sticker", null, s.name);
   return h("img.sticker", {
@@ -333,7 +333,7 @@ function forwarded(app, channel, m, copy) {
   );
 }
 
-/** The keys of a focused message. */
+/** Handles the keyboard shortcuts of a focused message. */
 function shortcut(app, channel, m, e) {
   if (e.ctrlKey || e.metaKey || e.altKey) return;
   const own = m.author.id === app.store.me.id;

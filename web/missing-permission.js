@@ -4,17 +4,17 @@ import { t } from "./translate.js";
 
 const MISSING_PERMISSIONS = 50013;
 
-/** The names of the permissions, as a list for people. @param {string[]} names */
+/** Returns the labels of permissions as readable text. @param {string[]} names */
 export const permissionList = (names) => names.map((name) => `“${PERMISSION_LABELS[name]}”`).join(", ");
 
-/** The permissions in the server's header X-Guildhall-Cause: "missing A, B" or "missing-any A, B". */
+/** Parses the response header X-Guildhall-Cause: "missing A, B" or "missing-any A, B". */
 function missingPermissions(cause) {
   const words = /^missing(-any)? (.*)$/.exec(cause);
   return words ? { any: !!words[1], names: words[2].split(", ") } : null;
 }
 
 /**
- * A sentence with cause and fix for a refusal; undefined: the server's message is good enough.
+ * Returns a sentence with the cause of an error response and its fix; undefined if the server's message suffices.
  * @param {{status: number, code: number}} refusal @param {any} answer the response
  * @param {string} cause the header X-Guildhall-Cause, or ""
  */

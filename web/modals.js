@@ -74,7 +74,7 @@ function modalField(c, label, hint, context) {
   return make(c, label || "", hint, context);
 }
 
-/** The error text for a number of chosen values, or an empty text. */
+/** Returns the error text if n is not an allowed number of chosen values, else "". */
 function countProblem(c, n, most) {
   const least = c.min_values ?? 1;
   if (!n && c.required === false) return "";
@@ -124,7 +124,7 @@ function inputField(c, label, hint) {
   }));
 }
 
-/** A file field; its values are the indexes of its files among all files of the request. */
+/** A file field. Its values are the indexes of the field's files among all files of the request. */
 function uploadField(c, label, hint) {
   const most = c.max_values ?? 1,
     control = h("input", { type: "file", multiple: most > 1 });

@@ -1,9 +1,9 @@
-// notifications.js - desktop notifications and sounds for new messages. The permission is asked for by a button.
+// notifications.js - desktop notifications and sounds for new messages. A button asks for the permission.
 import { t } from "./translate.js";
 
 const SOUND_PAUSE_MS = 1000,
   MOST_TEXT = 180;
-/** The user's choices in this browser. */
+/** Keys of the user's notification choices in localStorage. */
 const KEYS = { desktop: "notify.desktop", sound: "notify.sound" };
 let sounded = 0,
   context = /** @type {AudioContext|null} */ (null);
@@ -14,7 +14,7 @@ export const desktopOn = () =>
   supported() && Notification.permission === "granted" && localStorage.getItem(KEYS.desktop) === "1";
 export const soundOn = () => localStorage.getItem(KEYS.sound) !== "0";
 
-/** Switches desktop notifications on; asks for the permission. @returns {Promise<string>} "" or the reason why not */
+/** Switches desktop notifications on; asks for the permission. @returns {Promise<string>} "" or the error text */
 export async function turnOnDesktop() {
   if (!supported()) return t("This browser has no desktop notifications.");
   if (Notification.permission === "default") await Notification.requestPermission();
@@ -31,7 +31,7 @@ export const setSound = (on) => localStorage.setItem(KEYS.sound, on ? "1" : "0")
 export function playSound() {
   if (!("AudioContext" in window)) return;
   context ??= new AudioContext();
-  if (context.state === "suspended") context.resume().catch(() => {}); // allowed after the first click in the page
+  if (context.state === "suspended") context.resume().catch(() => {}); // works after the first click in the page
   [880, 1175].forEach((pitch, i) => {
     const tone = new OscillatorNode(context, { type: "sine", frequency: pitch }),
       loud = new GainNode(context, { gain: 0 }),
@@ -55,7 +55,7 @@ function words(store, m, guild) {
   return (text || t("A message without text")).slice(0, MOST_TEXT);
 }
 
-/** Notifies of new messages. @param {any} app */
+/** Shows a desktop notification and plays a sound for new messages. @param {any} app */
 export function watchMessages(app) {
   const { store } = app;
   store.onmessage = (m) => {

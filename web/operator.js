@@ -7,7 +7,7 @@ const MAX_RECORDS = 4000;
 
 export const clock = (at) => new Date(at).toISOString().slice(11, 23);
 
-/** A value as JSON text, with secrets removed. */
+/** Returns a value as indented JSON, in which secrets such as tokens are masked. */
 export function pretty(value) {
   return JSON.stringify(
     value,
@@ -16,7 +16,7 @@ export function pretty(value) {
   );
 }
 
-/** The text of a record; JSON is indented. */
+/** Returns the text of a traffic record. If it is JSON, indents it. */
 export function laidOut(text) {
   try {
     return pretty(JSON.parse(text));
@@ -25,7 +25,7 @@ export function laidOut(text) {
   }
 }
 
-/** Cause and fix of a refusal, with a link to the list of errors. @param {any} record */
+/** Returns cause and fix of an error response, with a link to the list of errors. @param {any} record */
 export function cause({ hint, docs }) {
   const code = /#(\d+)$/.exec(docs || "")?.[1];
   return (hint || code) && h("p.good", null, hint, " ", code && h("a", { href: `/workbench/errors#${code}` }, code));
@@ -53,12 +53,12 @@ export async function consoleCall(method, path, body) {
   return text ? JSON.parse(text) : null;
 }
 
-/** A text of /console. @param {string} path */
+/** Returns the response of a route below /console as text. @param {string} path */
 export async function consoleText(path) {
   return (await ask("GET", path)).text();
 }
 
-/** Downloads a response of /console as a file. @param {string} path */
+/** Returns the response of a route below /console as a Blob. @param {string} path */
 export async function consoleBlob(path) {
   return (await ask("GET", path)).blob();
 }
@@ -107,7 +107,7 @@ export async function asOperator(app, body, show) {
   }
 }
 
-/** Receives the traffic stream and stores the newest records; calls a function after each batch. */
+/** Receives the stream of traffic records, retains the newest, and calls onChange after each batch. */
 export class Feed {
   constructor(onChange) {
     this.records = [];

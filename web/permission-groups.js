@@ -74,7 +74,7 @@ export function channelGroups(c) {
   ];
 }
 
-/** True if a permission is found by this search text. */
+/** Returns true if the name or label of a permission contains the search text. */
 export const matches = (name, text) =>
   !text ||
   PERMISSION_LABELS[name].toLowerCase().includes(text) ||

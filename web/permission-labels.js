@@ -58,7 +58,7 @@ export const PERMISSION_LABELS = {
   BYPASS_SLOWMODE: t("Bypass slow mode"),
 };
 
-/** The labels of all bits of a permission number; an unknown bit is shown by its number. @param {string|null} bits */
+/** Returns the labels of the bits in a permission set; of an unknown bit, its number. @param {string|null} bits */
 export function rightNames(bits) {
   const names = new Map(Object.entries(PERMISSIONS).map(([name, n]) => [n, PERMISSION_LABELS[name]]));
   const all = BigInt(bits || 0),

@@ -1,6 +1,6 @@
 // permissions.js - computes a member's permissions in a guild or channel from roles and overwrites.
 
-/** The permissions of the server's table (permissions.def) with their bit numbers. */
+/** The permissions with their bit numbers, as in permissions.def of the server. */
 export const PERMISSIONS = {
   CREATE_INSTANT_INVITE: 0,
   KICK_MEMBERS: 1,

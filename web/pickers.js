@@ -3,7 +3,7 @@ import { fill, foremost, h } from "./dom.js";
 import { ownPath } from "./images.js";
 import { t } from "./translate.js";
 
-/** A box at a button; Esc and a click outside close it. @param {string} [kind] a class, which may set the size */
+/** Opens a box at a button; Esc and a click outside close it. @param {string} [kind] CSS class of the box */
 export function popover(at, label, children, kind = "") {
   document.querySelector(".popover")?.remove();
   const before = document.activeElement;

@@ -1,8 +1,8 @@
-// picture-viewer.js - shows a picture in full size; arrow keys change to the other pictures of the list.
+// picture-viewer.js - shows a picture in full size; arrow keys show the other pictures of the message list.
 import { dialog, fill, h, iconButton } from "./dom.js";
 import { t } from "./translate.js";
 
-/** Opens the picture of a link, with the other pictures of the same list. @param {HTMLAnchorElement} link */
+/** Shows the picture of a link. The arrow keys change to others of the message list. @param {HTMLAnchorElement} link */
 export function showPicture(link) {
   const box = link.closest(".messages, .attachments") || link.parentElement,
     all = /** @type {HTMLAnchorElement[]} */ ([...box.querySelectorAll("a.attachment-picture")]);

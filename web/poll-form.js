@@ -14,7 +14,7 @@ const durations = () => [
   [336, t("2 weeks")],
 ];
 
-/** Asks for a poll and sends it. The dialog stays open if the server refuses it. */
+/** Opens the dialog and sends the poll. If the server refuses the poll, the dialog stays open. */
 export function createPoll(app, channel) {
   return dialog(t("Create poll"), (close) => {
     const question = field(t("Question"), h("input", { maxlength: 300, required: true })),

@@ -31,7 +31,7 @@ for (let i = 0, x = 1; i < 255; i++) {
 }
 const times = (a, b) => (a && b ? EXP[LOG[a] + LOG[b]] : 0);
 
-/** The n error correction codewords of a block. @param {number[]} data @param {number} n */
+/** Returns the n error correction codewords of a block. @param {number[]} data @param {number} n */
 function correction(data, n) {
   let generator = [1];
   for (let i = 0; i < n; i++) {
@@ -196,7 +196,7 @@ class Picture {
       for (let c = 0; c < this.size; c++)
         if (!this.fixed[r][c] && MASKS[mask](r, c) === 0) this.dark[r][c] = !this.dark[r][c];
   }
-  /** The penalty of a mask: long runs, blocks, finder-like patterns, imbalance of dark and light. */
+  /** Returns the penalty of a mask: for long runs, blocks, finder-like patterns, imbalance of dark and light. */
   penalty() {
     const n = this.size,
       turned = this.dark.map((_, c) => this.dark.map((row) => row[c]));

@@ -4,7 +4,7 @@ import { t } from "./translate.js";
 
 const COMMANDS = { closed: "sudo guildhall user add NAME", invite: "sudo guildhall invite create 5" };
 
-/** A closed explanation for the operator. @param {"closed"|"invite"} [rule] who may register now */
+/** A collapsed explanation for the operator. @param {"closed"|"invite"} [rule] current registration option */
 export function registrationHelp(rule = "invite") {
   const link = `${location.origin}/invite/reg-…`;
   return h(
@@ -23,7 +23,7 @@ export function registrationHelp(rule = "invite") {
   );
 }
 
-/** Below an invite link: whether people without an account can use it. @param {any} app */
+/** A hint below an invite link: whether people without an account can use the link. @param {any} app */
 export function inviteRule(app) {
   const el = h("div.hint", { role: "status" });
   app.rest
@@ -42,6 +42,6 @@ export function inviteRule(app) {
           registrationHelp(),
         );
     })
-    .catch(() => {}); // only a hint: the link works without it
+    .catch(() => {}); // the invite link works without the hint
   return el;
 }

@@ -6,7 +6,7 @@ import { t } from "./translate.js";
 
 const MOST_SHOWN = 50000;
 
-/** Sends the request of the form and shows the response. */
+/** Sends the request of the form. Returns status, duration and body of the response as text. */
 export async function callAsWritten({ method, path, token, body }) {
   if (!/^\/(?!\/)/.test(path)) return t("This is not a path of this server.");
   const began = performance.now();
@@ -24,7 +24,7 @@ export async function callAsWritten({ method, path, token, body }) {
   }
 }
 
-/** The account whose token is used: the logged-in user, a user of the test server, or a typed token. */
+/** A field for the token of a request: of the logged-in user, of a user of the test server, or a typed one. */
 export function sender(app) {
   const token = h("input", {
     type: "password",

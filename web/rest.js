@@ -9,13 +9,13 @@ export class Refusal extends Error {
     this.code = body?.code ?? 0;
     this.tree = body?.errors || {};
   }
-  /** The first error below a path of the error tree. @param {string} path "data.options" */
+  /** Returns the first form error below a path of `errors`. @param {string} path "data.options" */
   at(path) {
     let node = this.tree;
     for (const key of path ? path.split(".") : []) node = node?.[key];
     return firstProblem(node);
   }
-  /** The error message with the first invalid field. */
+  /** The error message of the response, with the first form error. */
   get words() {
     const found = firstField(this.tree, []);
     return found ? `${found.path}: ${found.message}` : this.message;
@@ -47,7 +47,7 @@ const CAUSE = "X-Guildhall-Cause";
 const LONGEST_WAIT_S = 10;
 const pause = (s) => new Promise((go) => setTimeout(go, s * 1000));
 
-/** Fetches a response with its text. @param {string} path @param {RequestInit} init */
+/** Sends a request and returns the response and its text. @param {string} path @param {RequestInit} init */
 async function fetchText(path, init) {
   try {
     const answer = await fetch(path, init);
@@ -62,11 +62,11 @@ export class Rest {
   constructor(token) {
     this.token = token;
     this.onunauthorized = () => {};
-    /** Called after each request that changed something. */
+    /** Called after each successful request other than GET. */
     this.onchanged = () => {};
     /** The user's language setting, which overrides the browser's language. @type {() => string|undefined} */
     this.locale = () => undefined;
-    /** Returns a better message for a refusal: cause and fix. @type {(...facts: any[]) => string|undefined} */
+    /** Returns a message with cause and fix for an error response. @type {(...facts: any[]) => string|undefined} */
     this.explain = () => undefined;
   }
   /**
@@ -118,7 +118,7 @@ export class Rest {
         try {
           json = JSON.parse(request.responseText);
         } catch {
-          // an answer of a proxy: only its status counts
+          // The body is not JSON, because a proxy has answered. Only the status is used.
         }
         if (request.status === 413 && !json?.message)
           return fail(new Refusal(413, { message: t("The files are too large for this server.") }));

@@ -1,9 +1,9 @@
-// search-query.js - the search language: words and the filters from, in, has, mentions, before, after, during, pinned.
+// search-query.js - parses a search query: words and filters (from, in, has, mentions, before, after, during, pinned).
 import { idAt } from "./channel-types.js";
 import { t } from "./translate.js";
 
 const DAY_MS = 86400000;
-/** The values of has: as typed and shown, and as the API names them. */
+/** The values of the filter has:, as users type them. API_NAMES has those that the API names differently. */
 export const HAS = ["link", "embed", "file", "image", "video", "sound", "sticker", "poll", "forward"];
 const API_NAMES = { forward: "snapshot" };
 
@@ -33,7 +33,7 @@ export function parse(text) {
   return { words: words.join(" "), filters: found };
 }
 
-/** The beginning and the end of a local day. @param {string} text "2026-01-31", "today" or "yesterday" */
+/** Returns beginning and end of a day, in local time. @param {string} text "2026-01-31", "today" or "yesterday" */
 function dayOf(text) {
   const now = new Date(),
     back = { today: 0, yesterday: 1 }[text.toLowerCase()];

@@ -1,4 +1,4 @@
-// service-worker.js - shows a page of its own when the server cannot be reached. It caches nothing else.
+// service-worker.js - shows the offline page when the server cannot be reached. It caches only the files of this page.
 
 const base = `/web/${new URL(location.href).searchParams.get("bundle")}/`;
 const FILES = [
@@ -14,7 +14,7 @@ const FILES = [
 ];
 const worker = /** @type {any} */ (self);
 
-/** Stores the files of the offline page and deletes those of older versions. */
+/** Caches the files of the offline page and deletes the caches of older versions. */
 async function install() {
   const cache = await caches.open(base);
   await cache.addAll(FILES.map((name) => base + name));
@@ -22,7 +22,7 @@ async function install() {
   await worker.skipWaiting();
 }
 
-/** Loads a page; the browser may have begun to load it before this script ran. @param {any} event */
+/** Returns the requested page (preloaded by the browser or fetched), or the offline page. @param {any} event */
 async function navigate(event) {
   try {
     return (await event.preloadResponse) || (await fetch(event.request));

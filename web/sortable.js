@@ -1,13 +1,13 @@
 // sortable.js - lists whose rows are moved by drag and drop, and by Alt with the arrow keys.
 
-const EDGE = 0.3; // the part of a row's height, at its top and bottom, that means before and after
+const EDGE = 0.3; // share of a row's height at its top (drop before the row) and bottom (drop after it)
 
 /**
- * Rows are elements with data-sort (the key) and draggable="true". Listeners are on the list, so rows may be redrawn.
+ * Rows are elements with data-sort (the key) and draggable="true". The list has the listeners, so rows may be redrawn.
  * @param {HTMLElement} list
  * @param {{drop: (key: string, target: string, where: "before"|"after"|"into") => void,
- *   step: (key: string, by: number) => void, holds: (target: string) => boolean}} options holds: others can be
- *   dropped into this row
+ *   step: (key: string, by: number) => void, holds: (target: string) => boolean}} options holds returns true
+ *   if other rows can be dropped into this row, such as channels into a category
  */
 export function sortable(list, { drop, step, holds }) {
   let dragged = /** @type {string|null} */ (null),

@@ -1,4 +1,4 @@
-// store-messages.js - the loaded messages of each channel: one gapless range, which usually reaches the present.
+// store-messages.js - the loaded messages of each channel: one range without gaps, usually up to the newest message.
 import { Channels, older } from "./channel-types.js";
 import { Topics } from "./topics.js";
 
@@ -46,7 +46,7 @@ export class MessageStore extends Topics {
     return this.messages.get(channel);
   }
 
-  /** Loads the newest messages, or the page before a message. @returns {Promise<number>} how many are new */
+  /** Loads the newest messages, or the page before a message. @returns {Promise<number>} number of new ones */
   async loadMessages(channel, before) {
     const log = this.log(channel);
     log.asked = true;
@@ -57,7 +57,7 @@ export class MessageStore extends Topics {
       log.list.unshift(...fresh);
       log.start = page.length < PAGE;
     } else {
-      // If nothing overlaps, messages are missing between both ranges: keep only the newer one.
+      // If the page does not overlap the loaded messages, there is a gap: retain only the page and newer ones.
       const joined = !log.detached && (fresh.length < page.length || page.length < PAGE || !log.loaded);
       const last = page.at(-1)?.id || "0";
       if (!joined || !log.loaded) log.start = page.length < PAGE;
@@ -71,7 +71,7 @@ export class MessageStore extends Topics {
     return fresh.length;
   }
 
-  /** Loads the messages around one. @returns {Promise<boolean>} whether it exists */
+  /** Loads the messages around a message. @returns {Promise<boolean>} false if the message does not exist */
   async loadAround(channel, id) {
     const log = this.log(channel);
     log.asked = true;
@@ -95,7 +95,7 @@ export class MessageStore extends Topics {
     return fresh.length;
   }
 
-  /** Fetches messages again if one of them changed during the request, because the response may be older. */
+  /** Fetches a page of messages. Repeats the request if an event changed one of them, which the response may lack. */
   async pageOfMessages(channel, range) {
     const log = this.log(channel),
       changed = new Set();
@@ -113,13 +113,13 @@ export class MessageStore extends Topics {
     }
   }
 
-  /** Stores the users of a message; the store implements it. @param {any} _m */
+  /** Stores the author and other users of a message; class Store implements it. @param {any} _m */
   keepAuthors(_m) {}
 
-  /** Adds a new message to the loaded range, unless the range ends before the present. */
+  /** Adds a new message to the loaded messages, unless newer messages of the channel are not loaded. */
   appendMessage(m) {
     const log = this.log(m.channel_id);
-    // Record the change during a fetch, too: the response may be older than this event.
+    // During the first fetch (asked), add the message, too, because the response may be older than this event.
     if (!(log.loaded || log.asked) || log.detached || log.list.slice(-100).some((x) => x.id === m.id)) return;
     log.list.push(m);
     if (log.list.length > MAX_STORED) {

@@ -1,5 +1,5 @@
-// store-server.js - gateway events about the administration of a server. Views read the lists again when a topic
-// changes; only stickers are part of the stored guild.
+// store-server.js - gateway events about the administration of a server. Views read their lists (such as bans) again
+// when a topic changes; the store has only the stickers.
 
 /** @param {...string} topics */
 const changed = (...topics) =>

@@ -10,7 +10,7 @@ export const ALL = 0,
   INHERIT = 3;
 const THREAD_LEVELS = { 2: ALL, 4: MENTIONS, 8: NOTHING };
 
-/** Whether a muted setting still applies. @param {any} setting of a server, a channel or a thread */
+/** Returns true if a server, channel or thread is muted now. @param {any} setting its notification setting */
 export function mutedNow(setting) {
   const end = setting?.mute_config?.end_time;
   return !!setting?.muted && !(end && Date.parse(end) <= Date.now());
@@ -28,18 +28,18 @@ export class UnreadStore extends MessageStore {
   }
 
   resetUnread() {
-    /** first: the first unread message, if it arrived in this session */
+    /** Unread counts by channel. first is the id of the first unread message, if it arrived in this session. */
     /** @type {Map<string, {count: number, mentions: number, first?: string}>} */
     this.unread = new Map();
-    /** The newest read message by channel. @type {Map<string, string>} */
+    /** Id of the newest read message by channel. @type {Map<string, string>} */
     this.acked = new Map();
-    /** Notification settings by guild; "@me" are direct messages. @type {Map<string, any>} */
+    /** Notification settings by guild id, or "@me" for direct messages. @type {Map<string, any>} */
     this.guildSettings = new Map();
-    /** The channel that was marked as unread by hand; it is not acknowledged until it is opened again. */
+    /** The channel that the user marked as unread. Its messages are not acknowledged until it is opened again. */
     this.heldUnread = "";
   }
 
-  /** Whether a message mentions the user, by the settings of its server. */
+  /** Returns true if a message mentions the user and the user's settings of the server do not suppress it. */
   isMention(m, channel = this.channels.get(m.channel_id)) {
     if (channel && !channel.guild_id) return true;
     const settings = this.guildSettings.get(channel?.guild_id),
@@ -51,7 +51,7 @@ export class UnreadStore extends MessageStore {
     );
   }
 
-  /** Handles the read state of a new message. */
+  /** Acknowledges a new message if the user sees its channel, else counts it as unread. */
   countMessage(m) {
     const log = this.log(m.channel_id),
       own = m.author.id === this.me.id;
@@ -81,14 +81,14 @@ export class UnreadStore extends MessageStore {
     this.seen();
   }
 
-  /** The open channel is visible again. */
+  /** Marks the open channel as read, after the window became visible again. */
   seen() {
     if (!this.open || document.hidden || this.heldUnread === this.open) return;
     if (this.unread.delete(this.open)) this.touch("unread");
     this.acknowledge(this.open);
   }
 
-  /** Acknowledges the newest read message; several within a short time are sent as one request. */
+  /** Acknowledges the newest message after a short delay, so that several messages need one request. */
   acknowledge(channel) {
     clearTimeout(this.ackTimer);
     this.ackTimer = setTimeout(() => {
@@ -117,7 +117,7 @@ export class UnreadStore extends MessageStore {
     this.touch("unread");
   }
 
-  /** Marks a message and all after it as unread. */
+  /** Marks a message and all newer messages of the channel as unread. */
   async markUnreadFrom(channel, id) {
     const before = idBefore(id),
       after = this.log(channel).list.filter((m) => !older(m.id, id) && m.author.id !== this.me.id);
@@ -142,7 +142,7 @@ export class UnreadStore extends MessageStore {
     }
   }
 
-  /** MESSAGE_ACK, from this session or from another one of the same account. */
+  /** Handles MESSAGE_ACK, which this session or another session of the account caused. */
   takeAck(d) {
     this.acked.set(d.channel_id, d.message_id);
     const last = this.channels.get(d.channel_id)?.last_message_id;
@@ -153,7 +153,7 @@ export class UnreadStore extends MessageStore {
     this.touch("unread");
   }
 
-  /** Unread counts by guild; null means direct messages. Muted channels count only if they have mentions. */
+  /** Returns unread counts by guild id (null: direct messages). Muted channels count only if they have mentions. */
   unreadByGuild() {
     const out = new Map();
     for (const [id, u] of this.unread) {
@@ -183,7 +183,7 @@ export class UnreadStore extends MessageStore {
     return { settings, own: settings?.overrides.get(channel?.id) };
   }
 
-  /** The channel and what contains it: thread, channel, category. */
+  /** Returns the channel and its parents: the thread, the channel, the category. */
   chainOf(channel) {
     const parent = channel?.parent_id && this.channels.get(channel.parent_id);
     return parent ? [channel, ...this.chainOf(parent)] : [channel];
@@ -200,7 +200,7 @@ export class UnreadStore extends MessageStore {
     return mutedNow(this.guildSettings.get(guild));
   }
 
-  /** The notification level of a channel: its own, or else that of its category, its server, the server's default. */
+  /** Returns the first notification level that is set: of the channel, its category, the server, or the default. */
   levelOf(channel) {
     const { settings } = this.settingsOf(channel),
       thread = isThread(channel) && THREAD_LEVELS[channel.member?.flags & 14];
@@ -218,7 +218,7 @@ export class UnreadStore extends MessageStore {
     return level === INHERIT ? (this.guilds.get(guild)?.default_message_notifications ?? ALL) : level;
   }
 
-  /** Whether the user wants a notification of a message. */
+  /** Returns true if the user's settings allow a notification of this message. */
   notifies(m) {
     const channel = this.channels.get(m.channel_id);
     if (!channel || m.author.id === this.me.id || this.isMuted(channel) || m.flags & 4096) return false;

@@ -1,5 +1,5 @@
-// store.js - the client's state, updated by gateway events. Views subscribe to topics (topics.js); messages and
-// unread states are in files of their own.
+// store.js - the client's state, updated by gateway events. Views subscribe to topics (topics.js). The base
+// classes in store-messages.js and store-unread.js have messages and unread states.
 import { Channels, DM, GROUP, isThread, older } from "./channel-types.js";
 import { allows, channelPermissions, guildPermissions } from "./permissions.js";
 import { SERVER_HANDLERS } from "./store-server.js";
@@ -17,9 +17,9 @@ export class Store extends UnreadStore {
     super(rest);
     this.events = [];
     this.eventCount = 0;
-    /** Listens for modals. @type {((d: any) => void)|null} */
+    /** Called when an app responds with a modal. @type {((d: any) => void)|null} */
     this.onmodal = null;
-    /** Listens for events of voice servers, streams and effects. @type {((type: string, d: any) => void)|null} */
+    /** Called for events of voice servers, streams and effects. @type {((type: string, d: any) => void)|null} */
     this.onvoice = null;
     this.reset();
   }
@@ -32,17 +32,17 @@ export class Store extends UnreadStore {
     this.relationships = new Map();
     this.games = [];
     this.presences = new Map();
-    this.listed = new Map(); // members of a member list, by guild and list id
+    this.listed = new Map(); // ids of the members in a subscribed member list, by guild and list id
     this.voice = new Map();
     this.typing = new Map();
     this.resetMessages();
     this.resetUnread();
     this.interactions = new Map();
     this.stages = new Map();
-    /** Calls of private channels by channel. */
+    /** Running calls by the id of their private channel. */
     this.calls = new Map();
     this.settings = {};
-    /** The role that a server is viewed as. @type {{guild: string, role: string}|null} */
+    /** Role that the user has chosen in "View as role", or null. @type {{guild: string, role: string}|null} */
     this.viewAs = null;
     this.ready = false;
   }
@@ -70,13 +70,13 @@ export class Store extends UnreadStore {
       user = this.users.get(id);
     return member?.nick || this.relationships.get(id)?.nickname || user?.global_name || user?.username || "somebody";
   }
-  /** The colour of a member's highest coloured role. */
+  /** Returns the colour of the member's highest role that has a colour, or null. */
   colorOf(id, guild) {
     const roles = (this.member(guild, id)?.roles || []).map((r) => guild.roles.get(r)).filter((r) => r?.color);
     roles.sort((a, b) => b.position - a.position);
     return roles[0] ? `#${roles[0].color.toString(16).padStart(6, "0")}` : null;
   }
-  /** The own member; while the server is viewed as a role, a member with only this role. */
+  /** Returns the user's member object. While the server is viewed as a role, a member with only this role. */
   ownMember(guild) {
     return this.viewAs?.guild === guild.id
       ? { user: { id: "" }, roles: [this.viewAs.role] }
@@ -114,7 +114,7 @@ export class Store extends UnreadStore {
     return [...this.voice.values()].find((v) => v.user_id === this.me?.id && v.channel_id);
   }
   /**
-   * Finds members by the beginning of a name: the loaded ones, and those that the server finds.
+   * Finds members by name: first among the loaded members, then with a search request.
    * @param {any} guild @param {string} text @returns {Promise<any[]>} users
    */
   async findPeople(guild, text) {
@@ -324,7 +324,7 @@ const HANDLERS = {
         this.addMember(guild, m);
         if (m.presence) this.presences.set(m.user.id, m.presence);
       });
-      // The list is complete: members that are no longer in it have left or gone offline.
+      // If the list is complete (whole), members who are no longer in it have left the server or are offline.
       const key = `${d.guild_id}:${d.id}`,
         whole = op.range[0] === 0 && op.items.length < MEMBERS_LISTED;
       for (const id of (whole && this.listed.get(key)) || []) if (!listed.has(id)) this.presences.delete(id);
@@ -390,7 +390,7 @@ const HANDLERS = {
   USER_GUILD_SETTINGS_UPDATE(d) {
     this.takeGuildSettings([d]);
   },
-  /** The user's own membership in a thread. */
+  /** Handles a change of the user's own thread member object. */
   THREAD_MEMBER_UPDATE(d) {
     const thread = this.channels.get(d.id);
     if (thread) this.channels.set(d.id, { ...thread, member: d });

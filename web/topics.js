@@ -1,8 +1,8 @@
-// topics.js - notifies views of changes. All changes within one frame are delivered together, so 1,000 events per
-// second cause at most 60 redraws.
+// topics.js - notifies views of changes in the store. All changes within one frame are delivered together, so 1,000
+// events per second cause at most 60 redraws.
 
 const EVENT_MS = 10000;
-/** Topics with large views, and the delay in ms between their redraws. */
+/** Topics whose views are slow to redraw, and the minimum time in ms between their redraws. */
 const CALM = new Set(["unread", "presence", "members", "channels", "guilds", "voice"]),
   CALM_MS = 200;
 
@@ -21,7 +21,7 @@ export class Topics {
   }
 
   /**
-   * Waits until a condition holds, which is checked at each event of a topic; resolves after a timeout, too.
+   * Waits until a condition is true, which is checked at each change of a topic. Resolves after EVENT_MS in any case.
    * @param {string} topic @param {() => boolean} so
    */
   when(topic, so) {
@@ -41,7 +41,7 @@ export class Topics {
     for (const topic of topics) this.dirty.add(topic);
     if (this.scheduled) return;
     this.scheduled = true;
-    // A hidden page gets no animation frames; flush anyway, so that its lists do not grow without limit.
+    // A hidden page gets no animation frames, so it uses a timer. Otherwise its lists would grow without limit.
     const flush = () => {
       this.scheduled = false;
       this.flush();

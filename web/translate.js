@@ -1,4 +1,4 @@
-// translate.js - translates the texts of the pages. The code has them in English; each other language has a table.
+// translate.js - translates the texts of the pages. The code has the English texts; every other language has a table.
 
 export const languages = { en: "English", de: "Deutsch" };
 
@@ -7,10 +7,10 @@ const TABLES = { de: async () => (await import("./german.js")).GERMAN };
 
 const wanted = (localStorage.getItem("language") || navigator.language || "en").slice(0, 2);
 const language = wanted in TABLES ? wanted : "en";
-// Only the table of the chosen language is fetched, before the first page is drawn.
+// Fetches the table of the chosen language, before the first page is drawn.
 const table = (await TABLES[language]?.().catch(() => null)) || {}; // without the table, texts are English
 
-/** The locale for dates and numbers: the browser's region if its language is the chosen one. */
+/** The locale for dates and numbers. If the browser's language is the chosen one, its region is used, too. */
 export const locale = navigator.language?.startsWith(language) ? navigator.language : language;
 
 /**

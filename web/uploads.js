@@ -1,4 +1,4 @@
-// uploads.js - the files of a message that is being written: previews, names, spoilers, and the progress of the upload.
+// uploads.js - the files of an unsent message: previews, names, spoilers, and the progress of the upload.
 import { fill, h, icon, iconButton } from "./dom.js";
 import { fileSize } from "./images.js";
 import { t } from "./translate.js";
@@ -38,7 +38,7 @@ export class Uploads {
     this.problem.textContent = words;
   }
 
-  /** Takes the files out, for sending. @returns {Chosen[]} */
+  /** Removes the files from the list and returns them, for sending. @returns {Chosen[]} */
   take() {
     const list = this.list;
     this.list = [];
@@ -46,7 +46,7 @@ export class Uploads {
     return list;
   }
 
-  /** Puts files back that could not be sent. @param {Chosen[]} list */
+  /** Adds files to the list again that could not be sent. @param {Chosen[]} list */
   restore(list) {
     this.list = [...list, ...this.list];
     this.draw();
@@ -110,7 +110,7 @@ export class Uploads {
 
 const sentName = (c) => (c.spoiler && !c.file.name.startsWith("SPOILER_") ? `SPOILER_${c.file.name}` : c.file.name);
 
-/** The body of a message with files. @param {any} body @param {Chosen[]} list @returns {FormData} */
+/** Returns the multipart body of a message with files. @param {any} body @param {Chosen[]} list @returns {FormData} */
 export function formOf(body, list) {
   const form = new FormData();
   const attachments = list.map((c, i) => ({

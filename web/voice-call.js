@@ -1,4 +1,4 @@
-// voice-call.js - sound and video of the joined channel: the connection, the microphone, the camera.
+// voice-call.js - sound and video of the voice channel that this window has joined: connection, microphone, camera.
 import { toast } from "./dom.js";
 import { VoiceConnection, pathOf } from "./voice-connection.js";
 import { VoiceInput } from "./voice-input.js";
@@ -21,10 +21,10 @@ export class VoiceCall {
     this.app = app;
     this.store = app.store;
     this.voice = voice;
-    /** Video by user, or "stream:" and the user. @type {Map<string, MediaStream>} */
+    /** Videos by user id (camera) or "stream:" and user id (shared screen). @type {Map<string, MediaStream>} */
     this.videos = new Map();
     this.streams = new VoiceStreams(this);
-    /** Gets the level of the microphone. @type {((level: number, speaks: boolean) => void)|null} */
+    /** Called with the level of the microphone. @type {((level: number, speaks: boolean) => void)|null} */
     this.onlevel = null;
     this.failures = 0;
     this.reset();
@@ -33,7 +33,7 @@ export class VoiceCall {
   reset() {
     /** @type {""|"connecting"|"connected"} */
     this.state = "";
-    /** A sentence for the user: cause and remedy. */
+    /** Sentence with the cause of a problem and its remedy, or "". */
     this.problem = "";
     /** @type {{ms: number, loss: number}|null} */
     this.quality = null;
@@ -45,7 +45,7 @@ export class VoiceCall {
     this.store.touch("call");
   }
 
-  /** Opens the microphone and the loudspeakers; called by a click. */
+  /** Opens the microphone and the loudspeakers. Called by a click, because browsers start sound only after a click. */
   begin() {
     this.problem = "";
     if (!this.input) {
@@ -65,7 +65,7 @@ export class VoiceCall {
 
   /* --- the connection --- */
 
-  /** VOICE_SERVER_UPDATE: connects, also after a move to another channel. */
+  /** Handles VOICE_SERVER_UPDATE: connects to the voice server, also after a move to another channel. */
   moved(d) {
     this.connection?.end();
     clearTimeout(this.retry);
@@ -110,12 +110,12 @@ export class VoiceCall {
         this.voice.leave();
         this.problem = words;
         toast(words, "bad");
-      } else if (code !== 4014) this.reconnect(); // 4014: moved, or removed from the channel
+      } else if (code !== 4014) this.reconnect(); // close code 4014: the user was moved or disconnected
     }
     this.changed();
   }
 
-  /** Repeats the request to join; the server sends VOICE_SERVER_UPDATE once more. */
+  /** Sends the request to join again, with growing delays, until the server sends VOICE_SERVER_UPDATE. */
   reconnect() {
     this.state = "connecting";
     this.quality = null;
@@ -136,7 +136,7 @@ export class VoiceCall {
     } else this.streams.take(type, d);
   }
 
-  /** The own voice state changed: by this window, by a moderator, or by another device. */
+  /** Called when the user's voice state has changed: by this window, a moderator, or another device. */
   update() {
     const own = this.voice.own();
     if (own) {
@@ -153,7 +153,7 @@ export class VoiceCall {
   apply(own) {
     if (!own || !this.input) return;
     const deaf = own.self_deaf || own.deaf,
-      invited = own.request_to_speak_timestamp; // to speak on a stage, and not accepted yet
+      invited = own.request_to_speak_timestamp; // invited to speak on a stage, not accepted yet
     const silent = !!(deaf || own.self_mute || own.mute || own.suppress || invited);
     this.silent = silent;
     this.output.setVolumes(deaf);
@@ -186,7 +186,7 @@ export class VoiceCall {
     this.changed();
   }
 
-  /** Switches the camera on or off. @returns {Promise<string>} "" or why it does not work */
+  /** Switches the camera on or off. @returns {Promise<string>} "" or the error text */
   async setCamera(on) {
     const turn = this.stopCamera();
     let problem = "",

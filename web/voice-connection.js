@@ -1,9 +1,9 @@
-// voice-connection.js - one connection to the voice server: its gateway, and media by WebRTC. A channel is one
-// connection, each stream of a screen another one.
+// voice-connection.js - one connection to the voice server: its gateway, and media by WebRTC. A voice channel
+// and each shared screen have separate connections.
 import { answerTo, codecsOf, fragmentOf, ssrcsOf } from "./voice-sdp.js";
 
 const VERSION = 8,
-  MOST_RECEIVERS = 25, // for each kind of media; the user who was silent for the longest time makes room
+  MOST_RECEIVERS = 25, // maximum for audio and for video; then the user who was silent the longest is dropped
   ROUTE_MS = 12000,
   STATS_MS = 2000;
 
@@ -20,7 +20,7 @@ const VERSION = 8,
  * @property {(quality: {ms: number, loss: number}) => void} [quality]
  */
 
-/** The path of a voice server; "" if there is none. Only this host can be reached from the page. */
+/** Returns the path in a voice endpoint, or "". The host is always this server's, because the page may use no other. */
 export const pathOf = (endpoint) => (endpoint?.includes("/") ? endpoint.slice(endpoint.indexOf("/")) : "");
 
 export class VoiceConnection {
@@ -32,7 +32,7 @@ export class VoiceConnection {
     this.received = [];
     this.last = { received: 0, lost: 0 };
     this.bits = 0;
-    /** Timer of the measurement; it runs after the first connection. */
+    /** Timer that measures the quality, from the first connection on; 0 before. */
     this.stats = 0;
     this.turn = Promise.resolve();
     const peer = (this.peer = new RTCPeerConnection({ bundlePolicy: "max-bundle" }));
@@ -94,7 +94,7 @@ export class VoiceConnection {
     });
   }
 
-  /** Says which SSRCs this client sends with, and asks for all video. */
+  /** Sends the SSRCs of this client's audio and video, and requests the videos of all users. */
   announce() {
     if (!this.server || this.ended) return;
     const { sdp } = this.peer.localDescription,
@@ -106,14 +106,14 @@ export class VoiceConnection {
     this.speak(this.bits);
   }
 
-  /** Tells the others whether this user speaks. @param {number} bits 1: voice, 2: sound of a screen */
+  /** Sends opcode 5 (speaking). @param {number} bits 0: silent, 1: voice, 2: sound of a shared screen */
   speak(bits) {
     this.bits = bits;
     if (this.server)
       this.send(5, { speaking: bits, delay: 0, ssrc: ssrcsOf(this.peer.localDescription.sdp, this.audio.mid)[0] });
   }
 
-  /** Sends a track, or nothing. @param {"audio"|"video"} kind @param {MediaStreamTrack|null} track */
+  /** Sets the track to send; null sends nothing. @param {"audio"|"video"} kind @param {MediaStreamTrack|null} track */
   async put(kind, track) {
     await this[kind].sender.replaceTrack(track);
     if (kind === "video") this.announce();
@@ -121,7 +121,7 @@ export class VoiceConnection {
 
   /* --- media --- */
 
-  /** Runs one negotiation after the other. @param {() => Promise<void>|void} work */
+  /** Runs a task after all earlier tasks, so negotiations never overlap. @param {() => Promise<void>|void} work */
   queue(work) {
     const run = async () => {
       if (!this.ended) await work();
@@ -131,7 +131,7 @@ export class VoiceConnection {
     });
   }
 
-  /** @param {string} user @param {"audio"|"video"} kind @param {number} ssrc @param {boolean} [now] it is used now */
+  /** @param {string} user @param {"audio"|"video"} kind @param {number} ssrc @param {boolean} [now] active now */
   receive(user, kind, ssrc, now) {
     if (!ssrc) return;
     let one = this.received.find((r) => r.kind === kind && r.user === user);
@@ -161,7 +161,7 @@ export class VoiceConnection {
     this.negotiate();
   }
 
-  /** Exchanges descriptions with the own browser; changes that come meanwhile are part of one exchange. */
+  /** Queues an SDP negotiation with the browser. Changes that are made before it runs are part of the same one. */
   negotiate() {
     if (!this.server || this.stale) return;
     this.stale = true;

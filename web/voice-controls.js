@@ -1,4 +1,4 @@
-// voice-controls.js - the buttons below the tiles: microphone, sound, camera, screen, soundboard, stage, leave.
+// voice-controls.js - the buttons below the users' tiles: microphone, sound, camera, screen, soundboard, stage, leave.
 import { below, h, icon, menu, toast } from "./dom.js";
 import { pickEmoji } from "./emoji-picker.js";
 import { STAGE } from "./store.js";
@@ -10,7 +10,7 @@ import { deviceMenu, openVoiceSettings } from "./voice-settings.js";
 const round = (name, label, onclick, more) =>
   h("button.round", { type: "button", "aria-label": label, title: label, onclick, ...more }, icon(name));
 
-/** @param {any} app @param {any} channel @param {any} own the own voice state, if this window is in the channel */
+/** @param {any} app @param {any} channel @param {any} own the user's voice state, if this window is in the channel */
 export function voiceControls(app, channel, own) {
   const { store, voice } = app;
   if (!own) return joinControls(app, channel);
@@ -151,7 +151,7 @@ export const callMenu = (app, channel, at) =>
     t("Call"),
   );
 
-/** Joins the call of a private channel; rings the others if it is new. */
+/** Joins the call of a private channel. If the call is new, rings the other users. */
 export async function startCall(app, channel, video) {
   const running = app.store.calls.has(channel.id);
   await app.voice.join(channel);

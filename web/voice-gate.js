@@ -1,13 +1,13 @@
-// voice-gate.js - runs on the audio thread: lets the microphone pass while the user speaks, and measures its level.
+// voice-gate.js - audio worklet that passes the microphone's sound while the user speaks, and measures its level.
 const scope = /** @type {any} */ (globalThis);
 const HOLD_S = 0.4,
   REPORT_S = 0.05,
-  STEP = 0.004; // change of the gain per sample: it opens within 5 ms
+  STEP = 0.004; // change of the gain per sample: from 0 to 1 within about 5 ms
 
 class Gate extends scope.AudioWorkletProcessor {
   constructor() {
     super();
-    /** @type {{threshold: number, talk: boolean|null}} talk: null: by loudness */
+    /** @type {{threshold: number, talk: boolean|null}} talk is null for voice activation */
     this.rule = { threshold: 0, talk: false };
     this.gain = this.level = this.until = this.next = 0;
     this.open = false;

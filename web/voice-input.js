@@ -5,7 +5,7 @@ import { deviceProblem } from "./voice-words.js";
 let context = /** @type {AudioContext|null} */ (null),
   gate;
 
-/** The audio context of all voice. It runs after a click. @returns {AudioContext} */
+/** Returns the audio context for all sound of voice. Browsers start it only after a click. @returns {AudioContext} */
 export function audioContext() {
   context ??= new AudioContext({ latencyHint: "interactive" });
   if (context.state === "suspended") context.resume().catch(() => {});
@@ -16,10 +16,10 @@ const typing = (e) =>
   e.key.length === 1 && e.target instanceof HTMLElement && /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);
 
 export class VoiceInput {
-  /** @param {(level: number, open: boolean) => void} onlevel gets the loudness, and whether the sound is sent */
+  /** @param {(level: number, open: boolean) => void} onlevel gets the level, and whether sound passes */
   constructor(onlevel) {
     this.onlevel = onlevel;
-    /** Why the microphone cannot be used. */
+    /** Error text if the microphone cannot be used, else "". */
     this.problem = "";
     this.out = new MediaStreamAudioDestinationNode(audioContext());
     this.pressed = false;
@@ -34,12 +34,12 @@ export class VoiceInput {
     addEventListener("blur", this.blur);
   }
 
-  /** The track that is sent: silence without a microphone. */
+  /** The track to send. Without a microphone it is silent. */
   get track() {
     return this.out.stream.getAudioTracks()[0];
   }
 
-  /** Opens the chosen microphone, again after a change of the preferences. */
+  /** Opens the chosen microphone. Called again after a change of the preferences. */
   async start() {
     const turn = (this.turn = (this.turn || 0) + 1);
     this.release();
@@ -66,7 +66,7 @@ export class VoiceInput {
       this.node = new AudioWorkletNode(audioContext(), "gate");
       this.node.port.onmessage = (e) => this.onlevel(e.data.level, e.data.open);
       this.source.connect(this.node).connect(this.out);
-      stream.getTracks()[0].onended = () => this.start(); // the device was removed: takes another one
+      stream.getTracks()[0].onended = () => this.start(); // if the device was removed, opens another one
       this.setRule();
     } catch (e) {
       if (turn === this.turn) this.problem = deviceProblem(e, "microphone");
@@ -79,7 +79,7 @@ export class VoiceInput {
     this.setRule();
   }
 
-  /** Tells the audio thread when to let sound pass. */
+  /** Sends the audio worklet the rule by which it passes sound: push to talk, or a threshold. */
   setRule() {
     const { push, sensitivity } = preferences;
     this.node?.port.postMessage({ threshold: 10 ** (sensitivity / 20), talk: push ? this.pressed : null });

@@ -8,7 +8,7 @@ let playing = /** @type {HTMLAudioElement|null} */ (null);
 
 const minutes = (s) => `${Math.floor(s / 60)}:${String(Math.floor(s % 60)).padStart(2, "0")}`;
 
-/** The loudness values, 0 to 255. @param {string} text base64 */
+/** Decodes a waveform to loudness values from 0 to 255. @param {string} text base64 */
 function bars(text) {
   try {
     const all = [...atob(text || "")].map((c) => c.charCodeAt(0));

@@ -55,7 +55,7 @@ export function voicePage(app, channel) {
     const states = store.voiceOf(channel.id),
       found = states.find((v) => v.user_id === store.me.id),
       own = found && voice.own();
-    // A call that nobody has joined any more has no panel.
+    // If all users have left a call, its panel is hidden.
     el.hidden = !channel.guild_id && !states.length;
     const order = (a, b) => Number(b.self_stream || b.self_video) - Number(a.self_stream || a.self_video);
     states.sort(order);
@@ -96,7 +96,7 @@ export function voicePage(app, channel) {
   return { el, end: () => off.forEach((f) => f()) };
 }
 
-/** Says that the server could listen. */
+/** A notice that the call is not end-to-end encrypted. */
 function encryption() {
   return h(
     "details.e2ee",
@@ -110,7 +110,7 @@ function encryption() {
   );
 }
 
-/** The reasons why the user cannot listen or speak. */
+/** Returns lines with the reasons why the user cannot receive sound or speak. */
 export function problemLines(app, own) {
   const media = app.voice.media,
     line = (words, action) => h("p.voice-problem", { role: "alert" }, h("span", null, words), action);

@@ -1,4 +1,4 @@
-// voice-panels.js - the panels of voice in the chat page; the code is loaded when it is needed.
+// voice-panels.js - the voice panels of the chat page; loads their code when they are needed.
 import { fill, h, iconButton } from "./dom.js";
 import { t } from "./translate.js";
 
@@ -18,7 +18,7 @@ export class VoicePanels {
     if (bar !== this.bar.firstChild) fill(this.bar, bar);
   }
 
-  /** Fills the page of a voice channel. @returns {() => void} ends it */
+  /** Draws the page of a voice channel. @returns {() => void} a function that ends it */
   page(main, channel, head) {
     const box = h("div.scroller", { tabindex: 0 });
     fill(main, head, box);

@@ -1,4 +1,4 @@
-// voice-preferences.js - the choices for voice in this browser: devices, how to speak, volumes of people.
+// voice-preferences.js - voice settings of this browser: devices, push to talk or voice activation, volumes of users.
 
 const KEY = "voice",
   MOST_VOLUMES = 300;
@@ -11,7 +11,7 @@ const DEFAULTS = {
   camera: "",
   push: false, // push to talk
   key: "Backquote",
-  sensitivity: -50, // dB; quieter sound is not sent
+  sensitivity: -50, // dB relative to full scale; quieter sound is not sent
   echo: true,
   noise: true,
   volume: 1,
@@ -36,7 +36,7 @@ export function prefer(changes) {
 
 export const volumeOf = (user) => preferences.volumes[user] ?? 1;
 
-/** @param {string} user @param {number} volume 1: unchanged */
+/** @param {string} user @param {number} volume factor; 1 is the default */
 export function setVolumeOf(user, volume) {
   const { [user]: _, ...others } = preferences.volumes;
   const stored = Object.entries(others).slice(1 - MOST_VOLUMES);

@@ -6,7 +6,7 @@ const MOST_MS = 20 * 60 * 1000,
   SAMPLE_MS = 100,
   MOST_POINTS = 256,
   VOICE_MESSAGE = 1 << 13;
-/** Types that browsers record, with the file name extension from which the server derives the type. */
+/** Media types that browsers record. The server derives the type from the file name extension. */
 const TYPES = [
   ["audio/ogg", "ogg"],
   ["audio/webm", "weba"],
@@ -14,7 +14,7 @@ const TYPES = [
 ];
 const minutes = (ms) => `${Math.floor(ms / 60000)}:${String(Math.floor(ms / 1000) % 60).padStart(2, "0")}`;
 
-/** The loudness values as the API takes them. @param {number[]} levels 0 to 1 */
+/** Encodes loudness values as the API's `waveform` (base64). @param {number[]} levels 0 to 1 */
 function waveform(levels) {
   const n = Math.min(MOST_POINTS, Math.max(1, levels.length));
   const points = Array.from({ length: n }, (_, i) => levels[Math.floor((i * levels.length) / n)] ?? 0);
@@ -23,7 +23,7 @@ function waveform(levels) {
 
 export const canRecord = () => "MediaRecorder" in window && !!navigator.mediaDevices?.getUserMedia;
 
-/** Why the microphone cannot be used. @param {any} e */
+/** Returns a sentence why the microphone cannot be used. @param {any} e */
 function reasonOf(e) {
   if (e.name === "NotAllowedError")
     return t("The browser blocks the microphone. Allow it in the page settings of the browser.");
@@ -32,7 +32,7 @@ function reasonOf(e) {
 }
 
 /**
- * Records into a line above the message field; Send posts the message, Discard drops it.
+ * Records a voice message. `box`, above the message field, shows the level and the buttons Send and Discard.
  * @param {any} app @param {any} channel @param {HTMLElement} box
  */
 export async function recordVoice(app, channel, box) {

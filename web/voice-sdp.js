@@ -1,18 +1,18 @@
-// voice-sdp.js - reads the browser's SDP offer, and writes the answer of the server to it.
+// voice-sdp.js - parses the browser's SDP offer, and writes the SDP answer for the voice server.
 
 const MAX_AUDIO = 128000;
 
-/** @param {string} sdp @param {RegExp} re @returns {number} the number that a line names, or 0 */
+/** @param {string} sdp @param {RegExp} re @returns {number} the first group of the match, or 0 */
 const number = (sdp, re) => Number(re.exec(sdp)?.[1] || 0);
 
-/** Payload types of the codecs in an offer. @param {string} sdp */
+/** Returns the payload types of the codecs in an SDP offer. @param {string} sdp */
 export function codecsOf(sdp) {
   const opus = number(sdp, /^a=rtpmap:(\d+) opus/m),
     vp8 = number(sdp, /^a=rtpmap:(\d+) VP8/m);
   return { opus, vp8, rtx: number(sdp, new RegExp(`^a=fmtp:(\\d+) apt=${vp8}\\b`, "m")) };
 }
 
-/** The description of the browser that the voice gateway takes. @param {string} sdp */
+/** Returns the lines of the offer that opcode 1 (Select Protocol) sends. @param {string} sdp */
 export const fragmentOf = (sdp) =>
   [
     ...new Set(
@@ -23,7 +23,7 @@ export const fragmentOf = (sdp) =>
 const sectionsOf = (sdp) => sdp.split(/^(?=m=)/m).slice(1);
 const midOf = (section) => /^a=mid:(.*?)\r?$/m.exec(section)[1];
 
-/** The SSRCs that the browser sends with in a section: media and retransmission. */
+/** Returns the browser's SSRCs in the media section `mid`: for media and for retransmission. */
 export function ssrcsOf(sdp, mid) {
   const section = sectionsOf(sdp).find((s) => midOf(s) === mid) || "",
     group = /^a=ssrc-group:FID (\d+) (\d+)/m.exec(section);
@@ -31,7 +31,7 @@ export function ssrcsOf(sdp, mid) {
 }
 
 /**
- * Writes the answer. Each section receives one SSRC of one user.
+ * Returns the SDP answer. Each receiving media section gets the SSRC of one user.
  * @param {string} offer @param {string} server the lines of SDP that the server sent
  * @param {Map<string, number>} sources SSRCs by the mid of the section that receives them
  */

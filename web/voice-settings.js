@@ -13,7 +13,7 @@ const devicesOf = async (kind) =>
   );
 const canChooseOutput = () => "setSinkId" in AudioContext.prototype;
 
-/** Chooses the devices without the settings: microphones, then loudspeakers. */
+/** Opens a menu that chooses microphone and loudspeakers, without opening the settings. */
 export async function deviceMenu(app, at) {
   const where = below(at);
   const entry = (name, label, id) => ({
@@ -36,7 +36,7 @@ export async function deviceMenu(app, at) {
   );
 }
 
-/** Applies a choice to the running call, too. */
+/** Stores a voice setting and applies it to the running call. */
 function choose(app, name, value) {
   prefer({ [name]: value });
   const media = app.voice.media;
@@ -49,7 +49,7 @@ function choose(app, name, value) {
 
 export const openVoiceSettings = (app) => dialog(t("Voice settings"), () => voiceSettings(app), { class: "wide" });
 
-/** The form; every choice takes effect at once. @param {any} app */
+/** The form of the voice settings; every change takes effect at once. @param {any} app */
 export function voiceSettings(app) {
   const problem = h("p.field-error", { role: "alert", hidden: true });
   const select = (name, label, kind, standard) => {
@@ -88,7 +88,7 @@ export function voiceSettings(app) {
     meter.value = Math.max(QUIETEST, 20 * Math.log10(level || 1e-5));
     meter.classList.toggle("open", open);
   };
-  // Outside of a call, the microphone is open only while the settings are.
+  // Outside of a call, the microphone is opened for the level meter, while the settings are open.
   const own = app.voice.media?.input ? null : new VoiceInput(shows);
   const set = (name, value) => {
     choose(app, name, value);

@@ -1,4 +1,4 @@
-// voice-streams.js - streams of screens: the own one, and those that are watched. Each has a connection of its own.
+// voice-streams.js - shared screens: the user's own, and those that the user watches. Each has a separate connection.
 import { toast } from "./dom.js";
 import { VoiceConnection, pathOf } from "./voice-connection.js";
 import { deviceProblem, streamProblem } from "./voice-words.js";
@@ -11,7 +11,7 @@ export class VoiceStreams {
   constructor(call) {
     this.call = call;
     this.store = call.store;
-    /** By stream key. @type {Map<string, {user: string, server?: string, connection?: VoiceConnection}>} */
+    /** Streams by stream key. @type {Map<string, {user: string, server?: string, connection?: VoiceConnection}>} */
     this.open = new Map();
     /** The shared screen. @type {MediaStream|null} */
     this.screen = null;
@@ -26,7 +26,7 @@ export class VoiceStreams {
     return this.open.has(this.keyOf(user));
   }
 
-  /** Shares a screen, with its sound if the browser offers it. @returns {Promise<string>} "" or why it does not work */
+  /** Shares a screen, with its sound if the browser offers it. @returns {Promise<string>} "" or the error text */
   async share() {
     const channel = this.store.channels.get(this.call.voice.own()?.channel_id);
     let screen;
@@ -60,7 +60,7 @@ export class VoiceStreams {
     this.call.changed();
   }
 
-  /** Ends the own stream, or stops watching one. */
+  /** Ends the user's own stream, or stops watching the stream of another user. */
   stop(user) {
     this.send(19, { stream_key: this.keyOf(user) });
     this.close(this.keyOf(user));
@@ -96,7 +96,7 @@ export class VoiceStreams {
     };
     const connection = (one.connection = new VoiceConnection(target, {
       state: (state, code) => {
-        // Asking to watch again makes the server send STREAM_SERVER_UPDATE, also for the own stream.
+        // After opcode 20 (watch), the server sends STREAM_SERVER_UPDATE again, also for the user's own stream.
         if (state === "lost" && code !== 4014 && one.connection === connection)
           setTimeout(() => this.open.get(d.stream_key) === one && this.send(20, { stream_key: d.stream_key }), 1000);
       },
@@ -117,7 +117,7 @@ export class VoiceStreams {
     setTimeout(() => this.sendPreview(key, picture).catch(() => {}), PREVIEW_AFTER_MS);
   }
 
-  /** Uploads a small picture, which is shown to those who do not watch. */
+  /** Uploads a small picture of the stream, which is shown to users who do not watch it. */
   async sendPreview(key, track) {
     const video = document.createElement("video"),
       canvas = document.createElement("canvas");
@@ -145,7 +145,7 @@ export class VoiceStreams {
     this.call.show(`stream:${one.user}`, "video", null);
   }
 
-  /** Closes what belongs to another channel, after a move. */
+  /** After the user was moved to another channel, closes the streams of the old channel. */
   update() {
     for (const [key, one] of [...this.open]) if (key !== this.keyOf(one.user)) this.close(key);
   }

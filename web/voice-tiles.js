@@ -1,4 +1,4 @@
-// voice-tiles.js - the users of a voice channel as tiles: pictures, names, who speaks; as a grid or with one in focus.
+// voice-tiles.js - tiles of the users in a voice channel: video or avatar, name, speaking state. One tile can be large.
 import { fillChanged, h, icon, iconButton } from "./dom.js";
 import { avatar, ownPath, patternOf } from "./images.js";
 import { personMenu } from "./voice-menu.js";
@@ -13,11 +13,11 @@ export class VoiceTiles {
     this.store = app.store;
     this.channel = channel;
     this.el = h("section.voice-tiles", { "aria-label": label });
-    /** The tile that is shown large. */
+    /** Key of the enlarged tile, or "". */
     this.focus = "";
     /** @type {Map<string, {sign: string, el: HTMLElement}>} */
     this.made = new Map();
-    /** Previews of streams: path by user, null while it is loading. @type {Map<string, string|null>} */
+    /** Paths of stream previews by user id; null while the preview is loading. @type {Map<string, string|null>} */
     this.previews = new Map();
   }
 
@@ -142,13 +142,13 @@ export class VoiceTiles {
         this.previews.set(user, ownPath(a.url));
         this.store.touch("call");
       },
-      () => setTimeout(() => this.previews.delete(user), 3000), // asked again: it is uploaded a moment after the start
+      () => setTimeout(() => this.previews.delete(user), 3000), // tried again: it is uploaded after the start
     );
     return null;
   }
 }
 
-/** The state of a user: muted, deafened, camera, wants to speak. */
+/** Returns icons of a user's voice state: muted, deafened, camera, wants to speak. */
 export function marks(v) {
   const mark = (name, words, kind) => h("span.mark", { title: words, class: kind || "" }, icon(name), hidden(words));
   const hidden = (words) => h("span.hidden-text", null, words);

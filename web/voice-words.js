@@ -1,7 +1,7 @@
-// voice-words.js - sentences about problems with devices and connections: the cause and what to do.
+// voice-words.js - error texts about devices and connections: the cause and what to do.
 import { t } from "./translate.js";
 
-/** Why a device cannot be used. @param {any} e @param {"microphone"|"camera"|"screen"} kind */
+/** Returns why a device cannot be used. @param {any} e @param {"microphone"|"camera"|"screen"} kind */
 export function deviceProblem(e, kind) {
   if (!isSecureContext || !navigator.mediaDevices)
     return t("Browsers give microphone and camera only to pages on https or localhost. Open this server by https.");
@@ -21,7 +21,7 @@ export function deviceProblem(e, kind) {
     : t("The microphone does not start: {reason}", { reason: e.message });
 }
 
-/** Why the server ended a connection for good; "" if another try may help. @param {number} code */
+/** Returns why the voice server refuses the client; "" if it may reconnect. @param {number} code close code */
 export function refusal(code) {
   if (code === 4017)
     return t(

@@ -1,15 +1,15 @@
-// voice.js - the part of this window in voice: joins, leaves and mutes. The code for sound and video is loaded with
-// the first use.
+// voice.js - joins, leaves and mutes voice channels in this window. The code for sound and video is loaded at the
+// first use.
 export class Voice {
   /** @param {any} app */
   constructor(app) {
     this.app = app;
     this.store = app.store;
-    /** The users that speak now. @type {Set<string>} */
+    /** Ids of the users who speak now. @type {Set<string>} */
     this.speaking = new Set();
-    /** Sound and video, after they are loaded. @type {import("./voice-call.js").VoiceCall|null} */
+    /** Sound and video; null until the code is loaded. @type {import("./voice-call.js").VoiceCall|null} */
     this.media = null;
-    /** The channel that was joined in this window; it is joined again after a lost session. */
+    /** Id of the channel that this window has joined. After a new gateway session, it is joined again. */
     this.channel = null;
     /** The window of incoming calls. @type {{draw: () => void}|null} */
     this.ringer = null;
@@ -19,7 +19,7 @@ export class Voice {
     this.store.on("voice", () => this.media?.update());
   }
 
-  /** The own voice state, if this window is the one in voice. */
+  /** Returns the user's voice state, if it belongs to the gateway session of this window. */
   own() {
     const own = this.store.ownVoice();
     return own?.session_id === this.store.session ? own : undefined;
@@ -44,7 +44,7 @@ export class Voice {
     this.app.gateway.send(4, { guild_id: guild, channel_id: null, self_mute: false, self_deaf: false });
   }
 
-  /** Changes the own state: self_mute, self_deaf, self_video. @param {Record<string, any>} more */
+  /** Changes the user's voice state: self_mute, self_deaf, self_video. @param {Record<string, any>} more */
   change(more) {
     const own = this.own();
     if (!own) return;

@@ -37,7 +37,7 @@ export function switchAccounts(app) {
     return body;
   });
 
-  /** The stored accounts; a login of this tab alone comes first. */
+  /** Returns the stored accounts. If this tab has its own login, that account comes first. */
   function rows() {
     const me = app.store.me;
     const own = isTabLogin() && me ? [{ ...me, token: currentToken() }] : [];
@@ -104,7 +104,7 @@ function row(app, a, draw) {
   );
 }
 
-/** Asks for another login; the current one continues until the new one has succeeded. */
+/** Asks for the login of another account. The current account remains logged in until the new login succeeds. */
 function addAccount(app) {
   const choice = { stay: true },
     people = h("div.demo-people");

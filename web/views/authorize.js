@@ -40,7 +40,7 @@ export async function mount(app, page) {
   }
 }
 
-// All shown and sent values come from the server's response; only the server parses the URL's parameters.
+// The page shows and sends only values of the server's response, because only the server parses the URL's parameters.
 function show(app, card, info) {
   const { scopes } = info;
   const toGuild =

@@ -103,7 +103,7 @@ export class ChannelList {
     refill(this.el, head, this.viewAsBar(), arrowKeys(h("div.channel-list", null, rows), "a,button"));
   }
 
-  /** Says that the server is viewed as a role, and ends it. */
+  /** While the server is viewed as a role: a bar with the role's name and a button that stops it. */
   viewAsBar() {
     const { guild } = this.chat,
       role = this.store.viewAs?.guild === guild.id && guild.roles.get(this.store.viewAs.role);
@@ -279,7 +279,7 @@ export class ChannelList {
     );
   }
 
-  /** The channel for a new invite: the open one, or the first text channel. */
+  /** Returns the channel for a new invite: the open channel, or else the first text channel. */
   inviteChannel() {
     return this.chat.channel?.guild_id ? this.chat.channel : this.ordered().find((c) => c.type === 0);
   }

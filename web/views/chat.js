@@ -43,7 +43,7 @@ class Chat {
     this.rail = new ServerRail(this);
     this.side = new ChannelList(this);
     this.members = new MemberList(this);
-    /** Channels that were asked for because they were not known. @type {Set<string>} */
+    /** Ids of threads that were requested because they were not loaded. @type {Set<string>} */
     this.missing = new Set();
     /** The open search panel. @type {any} */
     this.searchPanel = null;
@@ -129,7 +129,7 @@ class Chat {
     this.members.draw();
   }
 
-  /** Loads a thread that the gateway has not sent: READY has only the threads that the user follows. */
+  /** Loads the thread in the URL with a request, because READY contains only threads that the user has joined. */
   async fetchThread(params) {
     const [guildId, id] = params,
       path = location.pathname;
@@ -142,13 +142,13 @@ class Chat {
   reopen() {
     this.missing.clear();
     const [, , guild, channel, message] = location.pathname.split("/");
-    this.log?.end(); // stores the text that was typed before the connection was lost
+    this.log?.end(); // saves the unsent text of the message field as a draft
     this.log = this.channel = null;
     this.drawSelf();
     this.open([guild, channel, message]);
   }
 
-  /** Takes over a changed object of the open channel; leaves a channel that was deleted. */
+  /** Uses the new object of the open channel after a change. If the channel was deleted, opens the server's page. */
   followChannel() {
     if (!this.channel || !this.store.ready) return;
     const now = this.store.channels.get(this.channel.id);
@@ -221,7 +221,7 @@ class Chat {
     this.log = this.pageEnd = this.headEnd = null;
   }
 
-  /** @param {any} channel null: the friends page @param {string} [messageId] the message to jump to */
+  /** @param {any} channel null opens the friends page @param {string} [messageId] the message to jump to */
   openMain(channel, messageId) {
     if (channel && this.channel?.id === channel.id && this.main.firstChild) return messageId && this.jumpTo(messageId);
     this.closeMain();

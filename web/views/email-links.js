@@ -3,7 +3,7 @@ import { field, fill, h } from "../dom.js";
 import { t } from "../translate.js";
 import { form, input } from "./login-forms.js";
 
-/** The token is in the fragment of the URL, so that it reaches neither logs nor Referer headers. */
+/** Reads the token from the URL's fragment, which appears neither in access logs nor in Referer headers. */
 function takeToken() {
   const token = new URLSearchParams(location.hash.slice(1)).get("token") || "";
   history.replaceState(null, "", location.pathname);

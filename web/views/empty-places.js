@@ -1,11 +1,11 @@
-// empty-places.js - a server without channels and a channel without messages: what to do next.
+// empty-places.js - advice in a server without channels and in a channel without messages.
 import { h, icon } from "../dom.js";
 import { emptyState } from "../first-steps.js";
 import { DM } from "../store.js";
 import { t } from "../translate.js";
 import { addChannel, invite } from "./new-place.js";
 
-/** The main area of a server in which the user sees no text channel. */
+/** The main area of the page if the user sees no text channel in the server. */
 export function emptyServer(app, guild, burger) {
   const manage = app.store.mayInGuild(guild, "MANAGE_CHANNELS");
   return [
@@ -26,7 +26,7 @@ export function emptyServer(app, guild, burger) {
   ];
 }
 
-/** The head of a log that is loaded up to its first message. */
+/** The heading above the first message of a channel. */
 export function beginning(app, channel, log) {
   const { store } = app,
     name = channel.guild_id ? `#${channel.name}` : store.nameOfChannel(channel);

@@ -177,7 +177,7 @@ export function forumPage(app, main, channel, head) {
     refill(list, [...known].sort((a, b) => pinned(b) - pinned(a)).map(card));
   }
 
-  /** A new post that arrived by an event is loaded with its first message. */
+  /** Draws the posts after a channel event. If it created a post, loads the posts again with their first messages. */
   function changed() {
     const known = new Set(posts.map((c) => c.id));
     const fresh = store

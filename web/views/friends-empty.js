@@ -1,8 +1,8 @@
-// friends-empty.js - tabs of the friends page without entries: what they are for and what to do next.
+// friends-empty.js - texts for empty tabs of the friends page: purpose of the tab, and what to do next.
 import { emptyState } from "../first-steps.js";
 import { t } from "../translate.js";
 
-/** Title and advice of each tab without entries. */
+/** Title and advice for each tab that has no entries. */
 const EMPTY = {
   online: [t("No friends online"), t("Friends appear here while they are online.")],
   all: [t("No friends yet"), t("Enter a username above to send a friend request.")],

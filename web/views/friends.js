@@ -72,7 +72,7 @@ export function friendsPage(app, main, burger) {
     );
   }
 
-  /** Asks for confirmation before a request of an unknown user is accepted. */
+  /** Accepts a friend request. Asks for confirmation if the sender shares no server and no friend with the user. */
   async function accept(r) {
     if (r.stranger_request || r.is_stranger_request) {
       const sure = await dialog(t("Friend request from an unknown person"), (close) =>
@@ -205,7 +205,7 @@ export function friendsPage(app, main, burger) {
     if (tab === "suggestions") draw();
   }
 
-  /** The name of a game; a relationship contains only the game's id. */
+  /** Returns the name of a game, because a game relationship contains only the game's id. */
   function gameName(id) {
     if (!gameNames.has(id)) {
       gameNames.set(id, null);
@@ -289,7 +289,7 @@ export function friendsPage(app, main, burger) {
     refill(body, rows.length ? h("ul.people", null, rows) : emptyTab(tab, main));
   }
 
-  /** A person without a server is shown how to create or join one. */
+  /** Shows a user who is in no server how to create or join one. */
   const drawSteps = () => refill(steps, store.guilds.size === 0 && firstSteps(app));
 
   function addForm() {

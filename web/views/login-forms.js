@@ -42,7 +42,7 @@ export function form(fields, action, send, extra) {
 
 export const input = (props) => h("input", { required: true, ...props });
 
-/** The choice whether the browser stays logged in. */
+/** The check box "Stay logged in". */
 function stayChoice(choice) {
   const box = h("input", { type: "checkbox", checked: choice.stay, onchange: () => (choice.stay = box.checked) });
   return h(
@@ -55,7 +55,7 @@ function stayChoice(choice) {
 
 /**
  * The tabs with their forms.
- * @param {any} app @param {{stay: boolean}} choice what the user chose, shared by all forms
+ * @param {any} app @param {{stay: boolean}} choice state of "Stay logged in", shared by all forms
  * @param {string} [tab] the first tab
  */
 export function loginPanel(app, choice, tab = "login") {
@@ -103,11 +103,11 @@ export function loginPanel(app, choice, tab = "login") {
   return panel;
 }
 
-/** Shows who may register. If the request fails, the refusal of the registration shows it. */
+/** Shows whether registration is closed or needs a code. If the request fails, nothing is shown. */
 async function showRule(app, panel, invite) {
   const rule = await app.rest.anonymously("GET", "/policies/instance/config").catch(() => null);
   if (!rule?.register_requireInvite && !rule?.register_disabled) return;
-  const { registrationHelp } = await import("../registration-help.js"); // not part of the first paint
+  const { registrationHelp } = await import("../registration-help.js"); // not needed for the first paint
   if (rule.register_requireInvite)
     fill(
       invite.querySelector(".hint"),

@@ -11,7 +11,7 @@ export function mount(app, page) {
     panel = loginPanel(app, choice, location.pathname === "/register" ? "register" : "login"),
     people = h("div.demo-people");
   document.title = "Guildhall";
-  // After the login, go to the page that was requested first.
+  // Stores the requested page, which is opened after the login.
   if (!/^\/(login|register)?$/.test(location.pathname))
     sessionStorage.setItem("next", location.pathname + location.search);
   fill(
@@ -46,7 +46,7 @@ export function mount(app, page) {
   panel.querySelector("input")?.focus();
 }
 
-/** A card for a user: a click logs in. */
+/** A card for a user; a click logs in as this user. */
 const card = (user, enter) =>
   h(
     "button.person-card",
@@ -73,7 +73,7 @@ function storedPeople(app) {
   );
 }
 
-/** On a loopback test server, offers a login as any of its users by a click. */
+/** On a loopback test server, shows some of its users; a click logs in as one of them. */
 export async function showDemoPeople(app, panel, choice) {
   const people = await consoleCall("GET", "/people").catch(() => []);
   const enter = async (p) => {
@@ -81,7 +81,7 @@ export async function showDemoPeople(app, panel, choice) {
     if (made) app.signIn(made.token, { stay: choice.stay });
   };
   if (!people.length) return;
-  // The layout below moves when the list appears.
+  // The new list moves other elements, so calmly() draws it only while no button is pressed.
   calmly(document.body, () =>
     fill(
       panel,

@@ -16,7 +16,7 @@ export class MemberList {
     this.el = h("aside.members", { "aria-label": t("Members") });
   }
 
-  /** Subscribes to the member list of the channel, because READY contains only some members. */
+  /** Subscribes to the channel's member list at the gateway, because READY contains only some members. */
   subscribe(channel) {
     const parent = isThread(channel || {}) ? this.store.channels.get(channel.parent_id) : channel;
     if (parent?.guild_id)

@@ -10,7 +10,7 @@ import { beginning } from "./empty-places.js";
 const clock = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 
 /**
- * The first loaded message that was unread when the channel was opened.
+ * Returns the id of the first loaded message that was unread when the channel was opened, or null.
  * @param {import("../store-messages.js").Log} log
  */
 function firstUnread(log, me) {
@@ -28,7 +28,7 @@ export class MessageLog {
     this.store = app.store;
     this.channel = channel;
     this.log = this.store.log(channel.id);
-    /** The error with a retry button; null after a successful load. @type {HTMLElement|null} */
+    /** Error text with a retry button; null if messages were loaded. @type {HTMLElement|null} */
     this.problem = null;
     this.list = new MessageList({
       label: t("Messages in {name}", { name: this.store.nameOfChannel(channel) }),
@@ -122,14 +122,14 @@ export class MessageLog {
     }
   }
 
-  /** Reads the channel again, because events may be missing after a reconnect. */
+  /** Loads the newest messages of the channel, because events may be missing after a reconnect. */
   async caughtUp() {
     if (this.log.detached) return;
     await this.store.loadMessages(this.channel.id).catch(() => {});
     this.store.touch(`messages:${this.channel.id}`);
   }
 
-  /** Scrolls to a message. If it is not loaded, loads the messages around it instead of all between. */
+  /** Scrolls to a message. If it is not loaded, loads only the messages around it. */
   async jumpTo(id) {
     const { list } = this;
     try {
@@ -186,7 +186,7 @@ export class MessageLog {
     this.drawNewBar();
   }
 
-  /** The bar above the messages, while unread messages begin above those that are visible. */
+  /** Draws the bar "… new messages since …" while the first unread message is above the visible messages. */
   drawNewBar() {
     const { list, log } = this,
       mark = list.mark,

@@ -1,4 +1,4 @@
-// notification-menu.js - notification settings of a server, a channel or a thread: level, mute, until when.
+// notification-menu.js - notification settings of a server, a channel or a thread: level, and duration of mute.
 import { dialog, field, fill, h } from "../dom.js";
 import * as notify from "../notifications.js";
 import { isThread } from "../store.js";
@@ -18,7 +18,7 @@ const times = () => [
 ];
 const levelNames = () => ({ [ALL]: t("All messages"), [MENTIONS]: t("Only @mentions"), [NOTHING]: t("Nothing") });
 
-/** The change of the API that mutes for some time. @param {number|null} seconds null: not muted */
+/** Returns the request body that mutes for a time. @param {number|null} seconds null unmutes */
 export function muteFor(seconds) {
   if (seconds === null) return { muted: false, mute_config: null };
   const end = seconds === FOREVER ? null : new Date(Date.now() + seconds * 1000).toISOString();
@@ -61,7 +61,7 @@ function muteField(state, save) {
   return field(t("Mute"), select, t("Muted servers and channels send no notifications and are not marked as unread."));
 }
 
-/** A form that redraws after each saved change and shows failures in place. @param {(save: any) => any[]} build */
+/** A form that redraws after each saved change and shows errors. @param {(save: any) => any[]} build */
 function liveForm(build) {
   const body = h("div.stack"),
     problem = h("p.field-error", { role: "alert", hidden: true });
@@ -88,7 +88,7 @@ function liveForm(build) {
   return h("div.stack", null, body, problem);
 }
 
-/** Desktop notifications and sounds of this browser. */
+/** The form for desktop notifications and sounds in this browser. */
 export function deviceForm() {
   return liveForm((save) => [
     h(
@@ -124,7 +124,7 @@ export function deviceForm() {
   ]);
 }
 
-/** The notification settings of a channel, a thread or a direct message. */
+/** Opens the notification settings of a channel, a thread or a direct message. */
 export function channelNotifications(app, channel) {
   const { store } = app;
   dialog(t("Notification settings: {name}", { name: store.nameOfChannel(channel) }), () => [

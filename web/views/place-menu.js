@@ -6,7 +6,7 @@ import { t } from "../translate.js";
 import { manageEntries } from "./channel/menu.js";
 import { channelNotifications, guildNotifications, muteFor } from "./notification-menu.js";
 
-/** Opens a menu by right click or by the keyboard; Shift opens the browser's menu. */
+/** Returns an event handler that opens a menu. Shift and a right click open the browser's menu instead. */
 export const onContext = (open) => (e) => {
   if (e.shiftKey && e.button === 2) return;
   e.preventDefault();

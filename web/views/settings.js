@@ -308,7 +308,7 @@ async function apps(app, body, redraw) {
   );
 }
 
-/** Shows a new token once; the server stores only its hash. */
+/** Shows a new token, which cannot be shown again, because the server stores only its hash. */
 function showSecret(title, secret) {
   return dialog(title, () =>
     h(
@@ -351,7 +351,7 @@ async function oneApp(app, body, id, redraw) {
       return;
     const made = await app.tryCall(app.rest.post(`/applications/${id}/bot${a.bot ? "/reset" : ""}`, {}));
     if (!made) return;
-    await redraw(); // redraw before the token is shown, so that later input is not lost
+    await redraw(); // redrawn before the dialog with the token opens, because a later redraw would discard typed text
     if (made.token) showSecret(t("The bot’s token"), made.token);
   };
   fill(

@@ -1,4 +1,4 @@
-// threads.js - the threads of a channel: the list with archived ones, following, archiving, locking.
+// threads.js - the threads of a channel: list of active and archived threads, follow, archive, lock.
 import { dialog, fill, h, icon, iconButton } from "../dom.js";
 import { relative } from "../markdown.js";
 import { ANNOUNCEMENT, TEXT, isThread } from "../store.js";

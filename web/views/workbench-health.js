@@ -9,7 +9,7 @@ const MINUTES = 60,
   MEBIBYTE = 1048576;
 const perSecond = (name) => (m) => (m.seconds > 0 ? m[name] / m.seconds : 0);
 
-/** The charts: label, and value of a minute. @type {[string, (m: any) => number][]} */
+/** The charts: label, and function that returns the value of a minute. @type {[string, (m: any) => number][]} */
 const CHARTS = [
   [t("Requests per second"), perSecond("calls")],
   [t("Events per second"), perSecond("events")],
@@ -23,7 +23,7 @@ const CHARTS = [
 
 const number = (x) => x.toLocaleString(locale, { maximumFractionDigits: x < 10 ? 2 : 1 });
 
-/** A chart of the minutes from left to right; the last one is still running. */
+/** Draws a chart with one point per minute. The last point is the current minute, which is not complete. */
 function line(points) {
   const most = Math.max(1e-9, ...points),
     svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"),

@@ -58,7 +58,7 @@ class Gathered {
       const one = Object.assign(this.one(d.id, at), { d, app: r.user?.username, text: r.d });
       this.step(one, "delivered", { status: 200 }, at);
     } else if (d && r.event === "INTERACTION_CREATE") {
-      // The user's client receives INTERACTION_CREATE or _FAILURE for gateway and webhook apps alike.
+      // An event without application_id went to the user's client, not to the app.
       const one = this.one(d.id, at);
       one.by = r.user?.username;
       if (d.nonce) this.nonces.set(d.id, String(d.nonce));
@@ -88,7 +88,7 @@ class Gathered {
   }
 }
 
-/** The payload of an interaction: as delivered to the app, or as sent by the user's client. */
+/** Returns user, command and app of an interaction, from the event to the app or the request of the user's client. */
 function factsOf(one) {
   const d = one.d || one.asked?.body || {},
     user = one.d?.member?.user || one.d?.user;
@@ -102,7 +102,7 @@ function factsOf(one) {
 
 /* --- time axis --- */
 
-/** The part of the logarithmic second half of the axis. @param {number} ms */
+/** Returns the position (0 to 1) in the second half of the time axis, which is logarithmic. @param {number} ms */
 const afterLimit = (ms) => Math.log(ms / LIMIT_MS) / Math.log(END_MS / LIMIT_MS);
 
 /** The position of a time on the axis: 3 seconds are at 50 %, 15 minutes at 100 %. */
@@ -163,7 +163,7 @@ export function interactions(app, body) {
     const rows = h("div"),
       detail = { steps: h("div"), text: h("div"), again: h("div") };
     let shown = null; // the interaction in the detail view
-    // A nonce may be used once, and the session id must be the caller's own.
+    // A repeated request needs a new nonce and the session id of this client.
     const repeat = (one) => ({
       method: "POST",
       path: one.asked.path,
@@ -189,7 +189,7 @@ export function interactions(app, body) {
       fill(detail.steps, h("h2", null, t("Steps")), steps(one));
       if (other || !shown.text)
         fill(detail.text, one.text && [h("h2", null, t("Payload")), h("pre.json", { tabindex: 0 }, laidOut(one.text))]);
-      // Keep the form of the same interaction, because it may already contain edits.
+      // Keep the form if the interaction is the same, because the user may have edited it.
       if (other || !shown.asked) fill(detail.again, one.asked && again(app, repeat(one)));
       shown = one;
     };
@@ -217,7 +217,7 @@ export function interactions(app, body) {
           t("Interactions"),
         ),
       );
-      // The request is recorded after the events that it caused.
+      // A request is recorded after the events that it caused, so the shown interaction may get further steps.
       if (now && (now.steps.length !== shown.steps.length || (now.asked && !shown.asked) || (now.text && !shown.text)))
         show(now);
     };

@@ -11,7 +11,7 @@ const time = (at) => (at ? new Date(at).toLocaleString() : "");
 const section = (title, hint, ...parts) =>
   h("section.stack", { "aria-label": title }, h("h2", null, title), h("p.hint", null, hint), parts);
 
-/** Asks before something that cannot be undone. @returns {Promise<boolean>} */
+/** Asks for confirmation of an action that cannot be undone. @returns {Promise<boolean>} */
 const sure = (title, words, action) =>
   dialog(title, (close) =>
     h(
@@ -27,7 +27,7 @@ const sure = (title, words, action) =>
     ),
   );
 
-/** The reported message as it was, as text. @param {string} snapshot JSON */
+/** Returns content and file names of a reported message. @param {string} snapshot message as JSON */
 function textOf(snapshot) {
   try {
     const m = JSON.parse(snapshot);

@@ -46,7 +46,7 @@ const INTENTS = [
   "DIRECT_MESSAGE_POLLS",
 ];
 
-/** The intents of a bot; user accounts receive all events. */
+/** Returns the intents of a bot's session; "all" for a user account, which receives all events. */
 function intentsOf(s) {
   if (!s.bot) return t("all");
   return (
@@ -136,7 +136,7 @@ export function sessions(app, body) {
 export function trouble(app, body) {
   const time = h("p"),
     list = h("div"),
-    all = h("div"); // the forms are drawn once, because a redraw would lose typed text
+    all = h("div"); // only these three are redrawn; a redraw of the forms would discard typed text
   const operate = async (method, path, b) => {
     const answer = await consoleCall(method, path, b);
     await draw();

@@ -11,7 +11,7 @@ const query = (values) =>
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join("&");
 
-/** The steps of an explanation, then the answer. */
+/** Shows the steps of an explanation and then its result. */
 function explanation(found, yes, words) {
   return [
     h(
@@ -25,7 +25,7 @@ function explanation(found, yes, words) {
   ];
 }
 
-/** A form whose answer is shown below it. */
+/** A form that shows the server's answer below its fields. */
 function question(title, rows, ask) {
   const answer = h("div");
   return h(
@@ -67,7 +67,7 @@ const deliveryForm = () =>
 
 export function why(app, body) {
   return asOperator(app, body, async () => {
-    await consoleCall("GET", "/traffic?limit=1"); // asks for the key where one is needed
+    await consoleCall("GET", "/traffic?limit=1"); // asOperator asks for the key after a 401
     fill(
       body,
       h(
@@ -80,7 +80,7 @@ export function why(app, body) {
   });
 }
 
-/** An error: its code, meaning, usual causes and fix. @param {string} text of docs/errors.md */
+/** Shows an error code with meaning, usual causes and fix. @param {string} text a section of docs/errors.md */
 function errorSection(text) {
   const [code, ...lines] = text.split("\n").filter(Boolean);
   return h(

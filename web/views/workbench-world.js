@@ -94,7 +94,7 @@ async function seen(app, container) {
   );
 }
 
-/** Creates an account; the user stays logged in as before. */
+/** A form that creates an account. The user remains logged in with the current account. */
 function accountForm(app) {
   return quickForm(
     [
@@ -112,7 +112,7 @@ function accountForm(app) {
 
 /* --- snapshots --- */
 
-/** Waits until the server has restarted and reports the result. */
+/** Waits until the server has restarted and its response at `path` has changed; returns this response. */
 async function returned(path, changed) {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end;) {
     const now = await consoleCall("GET", path).catch(() => null);

@@ -29,7 +29,7 @@ const TABS = [
 ];
 
 export async function mount(app, page, [tab]) {
-  const tabs = TABS.filter(([id]) => id !== "events" || !app.operatorOnly); // there is no own session on such a server
+  const tabs = TABS.filter(([id]) => id !== "events" || !app.operatorOnly); // operatorOnly: no gateway session
   const found = tabs.find(([id]) => id === tab) || tabs[0];
   const body = h("div.bench-body");
   document.title = `${found[1]} · ${t("Workbench")}`;
@@ -65,7 +65,7 @@ export async function mount(app, page, [tab]) {
   return () => end?.();
 }
 
-/** All events that this session receives, live. */
+/** Shows all gateway events that this session receives, as they arrive. */
 function events(app, body) {
   if (!app.rest.token)
     return fill(

@@ -1,7 +1,7 @@
-/* account_updates.c - emits a changed account (name, avatar …) to all guilds that it is in.
+/* account_updates.c - emits a changed account (name, avatar …) to all of its guilds.
  *
- * A bot may be in very many guilds: the call emits to the first guilds, a job to the others in
- * steps. Each step also updates the searchable names of the members. */
+ * A bot may be in very many guilds: the API call emits to the first guilds, and a job to the others
+ * in steps. Each step also updates the account's searchable names in these guilds. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
@@ -31,8 +31,8 @@ static enum err emit_member_update(struct call *call, snowflake guild_id, const 
     return e ? e : member_update_search_names(call->tx, guild_id, user);
 }
 
-/* Emits to some guilds after the id `after`. A job continues; its data is the id of the last
- * guild. */
+/* Emits GUILD_MEMBER_UPDATE to the next guilds whose ids are above `after`. If guilds remain,
+ * schedules a job; the job's data is the id of the last guild. */
 static enum err emit_member_update_batch(struct call *call, const struct user *user,
                                          snowflake after)
 {

@@ -42,8 +42,8 @@ static enum err check_user_is_bannable(struct call *call, snowflake user_id, boo
     return require_rank_above_member(call, &m);
 }
 
-/* Last API version that accepts the days of messages to delete and the reason in the query, and the
- * reason in the body. */
+/* API versions up to this one accept delete_message_days as a query parameter and the ban's reason
+ * in the body. */
 enum { VERSION_BAN_IN_QUERY = 9 };
 
 /* Bans a user. *room is the number of messages that this request may still delete; see struct
@@ -95,7 +95,7 @@ static enum err create_ban(struct call *call)
     return ban_user(call, call->target.user, seconds, reason, &room);
 }
 
-/* Bans all users of the body that can be banned; the reply lists the others, too. */
+/* Bans each user in the body who can be banned. The reply lists the banned and the failed users. */
 static enum err bulk_ban(struct call *call)
 {
     const struct bulk_ban_request *in = call->body;

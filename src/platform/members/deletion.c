@@ -32,7 +32,7 @@ static const struct deletion_rule member_rows[] = {
                    "(" MEMBERS ") x)" } },
 };
 
-/* Calls the hook for the same members whose rows the statement after it deletes. */
+/* Calls the hooks for the next members, then deletes the rows of the same members. */
 static enum err delete_members_of_guild(struct call *call, snowflake guild_id,
                                         struct deletion_step *step)
 {
@@ -51,7 +51,7 @@ static enum err delete_members_of_guild(struct call *call, snowflake guild_id,
 
 /* --- deletion of an account ------------------------------------------------------------- */
 
-enum { ROWS_PER_LEAVE = 4 }; /* rows counted per guild: one event, plus writes by hooks */
+enum { ROWS_PER_LEAVE = 4 }; /* one left guild counts as 4 rows: an event, and writes by hooks */
 
 static const char GUILDS_LEFT[] =
     "select guild_id from members where user_id = $1 order by guild_id limit $2";

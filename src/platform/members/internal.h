@@ -105,7 +105,7 @@ enum err check_member_flags_permission(const struct call *call);
 /* Checks whether the caller may assign or remove this role. Returns ERR_INVALID_ROLE for @everyone
  * and roles that apps manage, which cannot be assigned. */
 enum err check_role_assignable(struct call *call, const struct role *role);
-/* Calls check_role_assignable for all roles that are in only one of the two lists. */
+/* Calls check_role_assignable for each role that was added or removed between the two lists. */
 enum err check_changed_roles_assignable(struct call *call, const struct list *from,
                                         const struct list *to);
 struct list ids_without_duplicates(struct arena *arena, const struct list *ids);

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "model/fields/ids.h"
 
-/* The query returns the member's columns, null if the user is not a member, then the guild's
+/* The query returns the member's columns (null if the user is not a member), then the guild's
  * columns. */
 enum { OWNER_COLUMN = MEMBER_COLUMN_COUNT };
 static const char FIND_MEMBER_ACCESS[] =

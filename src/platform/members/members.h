@@ -17,8 +17,8 @@ enum err member_read_user(struct tx *tx, struct member *m);
  * or ERR_MISSING_ACCESS if the user is not a member. */
 enum err member_access_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct member_access *ret);
-/* Variant of member_access_find for other users than the caller: ERR_UNKNOWN_MEMBER if not a
- * member. */
+/* Same as member_access_find, for a user other than the caller. Returns ERR_UNKNOWN_MEMBER if the
+ * user is not a member. */
 enum err member_access_find_of_other(struct tx *tx, snowflake guild_id, snowflake user_id,
                                      struct member_access *ret);
 
@@ -64,14 +64,14 @@ enum err member_join(struct call *call, const struct joining_member *n, struct m
 
 /* Inserts the member with its roles and updates the member count; emits no events. */
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
-/* Inserts the row alone; *ret_new is false if the user is already a member. */
+/* Inserts only the row in `members`. *ret_new is false if the user is already a member. */
 enum err member_insert_row(struct tx *tx, const struct member *m, bool temporary, bool *ret_new);
 
 /* Removes an account from a guild and emits GUILD_MEMBER_REMOVE to the guild and GUILD_DELETE to
  * the account. Before that, hooks disconnect the account from voice and update a bot's
  * integration. */
 enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
-/* Events that member_leave emits, for the field .fires of route rows. */
+/* Events that member_leave emits, for the field .fires of a struct route. */
 #define LEAVE_EVENTS                                                                \
     EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_GUILD_INTEGRATIONS_UPDATE, \
         EVENT_INTEGRATION_UPDATE, EVENT_INTEGRATION_DELETE, EVENT_WEBHOOKS_UPDATE,  \

@@ -83,7 +83,7 @@ struct prune_progress {
     snowflake guild_id, owner_id, caller_id, after;
     int64_t cutoff;   /* time in microseconds; members who were active later remain */
     int64_t rank;     /* members with a role at or above this position remain */
-    struct str roles; /* ",1,2,": members who have only these roles are removed, too */
+    struct str roles; /* role ids, such as ",1,2,"; members with only these roles are removed */
 };
 
 static struct str format_role_filter(struct arena *arena, const struct list *ids)
@@ -127,7 +127,7 @@ static struct prune_progress prune_progress_from_request(const struct call *call
     "cast($6 as text) not like '%,' || h.role_id || ',%'))"
 static const char CANDIDATES[] = "select m.user_id from " MEMBER_RANGE(
     "$8", "$9") " join users u on u.id = m.user_id where " IS_INACTIVE " order by m.user_id";
-/* The query does not sort or store its rows, because it reads up to half a million. */
+/* The query does not sort or buffer its rows, because it reads up to half a million members. */
 static const char ALL_CANDIDATES[] =
     "select m.user_id from members m cross join users u where m.guild_id = $1 and "
     "u.id = m.user_id and " IS_INACTIVE;
@@ -168,8 +168,9 @@ static enum err schedule_prune_step(struct call *call, const struct prune_progre
     return job_schedule(call, &member_prune_job, snowflake_new(), clock_us(), data);
 }
 
-/* Returns the number of members of a step. If the request names many roles the step is smaller,
- * because each role of a member is compared with each of them, up to 100 times 100 comparisons. */
+/* Returns the number of members that a step reads. Each role of a member is compared with each role
+ * in the request (up to 100 × 100 comparisons per member), so a request with many roles has smaller
+ * steps. */
 static int64_t count_members_per_prune_step(const struct prune_progress *p)
 {
     int64_t named = -1;
@@ -195,7 +196,7 @@ static enum err find_end_of_prune_range(struct call *call, const struct prune_pr
     return e;
 }
 
-/* Finds the last member of the step first, because removed members are no longer found. */
+/* Reads the end of the range first, because END_OF_RANGE does not find removed members. */
 static enum err prune_next_member_range(struct call *call, struct prune_progress *p)
 {
     struct list ids = { 0 };
@@ -277,8 +278,8 @@ enum err get_prune_count(struct call *call)
     return e ? e : call_reply_object(call, &out);
 }
 
-/* Counts towards the rate limit after the permission check, so that refused callers do not use up
- * the guild's limit. */
+/* The request counts towards the rate limit after the permission check, so that callers without the
+ * permission do not use up the guild's limit. */
 static enum err count_prune_and_inactive_members(struct call *call)
 {
     struct prune_progress p = prune_progress_from_request(call, call->body);

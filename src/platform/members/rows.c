@@ -74,7 +74,7 @@ static const char ROLES_OF_MEMBERS[] =
     "select user_id, role_id from member_roles where guild_id = $1 and user_id between $2 and $3 "
     "order by user_id, role_id";
 
-/* Merges the roles into the members; members and rows are both ordered by user id. */
+/* Adds the roles of member_roles rows to the members; rows and members are sorted by user id. */
 static enum err merge_roles_into_members(struct tx *tx, struct sql sql, const struct value *values,
                                          size_t count, struct list *list)
 {

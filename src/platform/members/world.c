@@ -138,8 +138,7 @@ static const char MEMBERS[] =
 static const char MEMBER_ROLES[] =
     "select user_id, role_id from member_roles where guild_id = $1 order by user_id, role_id";
 
-/* The members and the rows of roles are both ordered by user id; members without roles are
- * skipped. */
+/* Adds the roles of member_roles rows to the members; rows and members are sorted by user id. */
 static enum err export_member_roles(struct world_file_exporter *ex, const snowflake *users,
                                     struct world_member *members, size_t count)
 {
@@ -153,7 +152,7 @@ static enum err export_member_roles(struct world_file_exporter *ex, const snowfl
         while (i < count && users[i] < row_id(&r, 0))
             i++;
         struct opt_str role = world_export_reference(ex->tx, &ex->roles, row_id(&r, 1));
-        /* A role that is being deleted has no name any more, so it is not exported. */
+        /* A role that is being deleted has no reference name, so the role is not exported. */
         if (i < count && users[i] == row_id(&r, 0) && role.given == GIVEN)
             *(struct str *)export_add_list_item(ex->tx, &members[i].roles, sizeof(struct str)) =
                 role.value;

@@ -5,8 +5,8 @@
 #include "json/schema.h"
 
 struct str encode_column_json(struct arena *arena, const struct type *type, const void *value);
-/* Makes null members of an object absent, so that its JSON omits them: clients treat a present key
- * as a value. */
+/* Marks the null fields of an object as absent, so that its JSON omits their keys. Clients expect a
+ * value other than null if a key is present. */
 void object_remove_null_fields(const struct schema *schema, void *object);
 
 #endif

@@ -185,7 +185,7 @@ static void assign_component_id(struct component_ids *ids, struct component *c)
     for (size_t i = 0; i < ids->count; i++) {
         if (ids->used[i] == ids->next) {
             ids->next++;
-            i = SIZE_MAX; /* The search starts again with the next number. */
+            i = SIZE_MAX; /* restarts the loop at index 0 with the next id */
         }
     }
     c->id = opt_int_given(ids->next++);

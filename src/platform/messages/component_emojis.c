@@ -1,5 +1,4 @@
-/* component_emojis.c - checks whether the sender may use the emoji and offer the SKUs of
- * components. */
+/* component_emojis.c - checks the emoji and SKUs that the components of a message use. */
 #include "platform/messages/internal.h"
 
 #include "api/hooks.h"

@@ -54,9 +54,9 @@ static const char LOCK_THREAD_ROW[] = "update channels set thread_archived = 0 w
 static const char UNARCHIVE_THREAD[] =
     "update channels set thread_archived = 0, thread_archived_at = $2 where id = $1";
 
-/* If the archiving job is due soon, the thread's row is written although nothing changes: the
- * transactions of the message and the job then conflict, and the one that is retried sees the
- * other's data. */
+/* If the job that archives the thread is due soon, the thread's row is written even without a
+ * change. The transactions of the message and of the job then conflict, and the transaction that is
+ * retried sees the other one's commit. */
 static enum err unarchive_thread(struct call *call, const struct channel *c)
 {
     bool archived = c->thread_metadata && c->thread_metadata->archived;
@@ -198,7 +198,7 @@ enum err message_create(struct call *call, const struct new_message *draft, stru
 
     emit_message_create(call, &c, ret, &event);
     ret->cached_json =
-        (struct str){ 0 }; /* cleared, because it is stale as soon as the caller changes *ret */
+        (struct str){ 0 }; /* the precomputed JSON becomes outdated if the caller changes *ret */
     return OK;
 }
 
@@ -257,7 +257,7 @@ enum err message_find_public(struct call *call, snowflake id, struct message *re
 
 /* --- changing and deleting messages -------------------------------------------------- */
 
-/* Deletes the stored attachments that m no longer has, with their files, and writes those of m. */
+/* Deletes attachments that m no longer has, and their files. Writes the rows of m's attachments. */
 static enum err update_stored_attachments(struct call *call, const struct message *m)
 {
     struct list before;
@@ -310,8 +310,8 @@ enum err message_set_thread_flag(struct call *call, const struct channel *c, str
 static const char COUNT_DELETED[] =
     "update channels set thread_deleted = thread_deleted + $2 where id = $1";
 
-/* Adds the deleted messages to the thread's counter. The starter message of a thread is not
- * counted. */
+/* Adds the number of deleted messages to the thread's column thread_deleted. The starter message of
+ * a thread is not counted. */
 static enum err count_deleted_thread_messages(struct call *call, const struct channel *c,
                                               const snowflake *ids, size_t count, bool starter)
 {
@@ -357,8 +357,8 @@ enum err message_delete(struct call *call, const struct channel *c, const struct
     return e;
 }
 
-/* Bulk deletion skips ephemeral messages and the types that cannot be deleted
- * (message_cannot_be_deleted). */
+/* Statements of a bulk deletion, which skips ephemeral messages and messages of the types in
+ * message_cannot_be_deleted. */
 static const char MARK_FILES[] =
     "update files set gone = 1 where id in (select a.file_id from messages m join attachments a on "
     "a.message_id = m.id where m.id = $1 and m.channel_id = $2 and m.ephemeral_for is null and "

@@ -7,8 +7,8 @@ static const struct deletion_rule next_messages = {
     .remove = { &"delete from messages where id in (" NEXT_DELETED_MESSAGES ")" },
 };
 
-/* Rows of other tables that refer to the next messages are deleted before the messages, so no row
- * refers to a deleted message. */
+/* In each round, first deletes the rows of other tables that refer to the next messages, then these
+ * messages. So no row ever refers to a deleted message. */
 static enum err delete_messages_of_channel(struct call *call, snowflake channel_id,
                                            struct deletion_step *step)
 {

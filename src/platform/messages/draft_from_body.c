@@ -256,8 +256,8 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
     return OK;
 }
 
-/* Retains the attachments that the body lists and adds uploaded ones. If the body has no list, all
- * are retained; if the list is null, none. */
+/* Retains the attachments that the body lists and adds the uploaded ones. Without a list in the
+ * body, all attachments remain; with null, all are removed. */
 static enum err merge_edited_attachments(struct call *call, const struct message_sender *from,
                                          struct message *m)
 {

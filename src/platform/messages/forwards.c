@@ -51,8 +51,8 @@ void message_set_snapshots(struct call *call, struct message *m)
 
 /* --- permission to forward a message ------------------------------------------------- */
 
-/* Resolves the channel of the forwarded message, with the caller's permissions, without a change of
- * call->target. */
+/* Resolves the channel of the forwarded message with the caller's permissions, and restores
+ * call->target afterwards. */
 static enum err resolve_forward_source_channel(struct call *call, snowflake channel_id,
                                                struct call_path_objects *ret)
 {

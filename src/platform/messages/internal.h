@@ -25,8 +25,8 @@ struct message_page {
  * others get all columns. */
 enum err message_page_read(struct tx *tx, snowflake channel_id, const struct message_page *page,
                            struct list *ret);
-/* Reads the authors of a page (struct user) with one query. Used only where queries are network
- * round trips; otherwise *ret is empty. */
+/* Reads the authors of a page (struct user) with one query, if the store needs network round trips
+ * (PostgreSQL). On SQLite *ret is empty. */
 enum err message_page_read_authors(struct tx *tx, snowflake channel_id,
                                    const struct message_page *page, struct list *ret);
 /* Reads the newest message of a channel with all columns. The list is empty if there is none. */
@@ -61,7 +61,7 @@ enum err messages_read_details_with_users(struct call *call, struct list *messag
                                           const struct list *users);
 /* Returns the author object of a webhook message, with the name and avatar of the message. */
 const struct user *message_webhook_author(struct arena *arena, const struct message *m);
-/* Returns true if the API object of a message includes the message that it refers to. */
+/* Returns true if the API object of a message includes the referenced message. */
 bool message_includes_reference(const struct message *m);
 /* Calls the hooks that add reactions and other fields to messages of one channel, for replies. */
 enum err messages_add_viewer_fields(struct call *call, struct list *messages);
@@ -74,8 +74,8 @@ bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snow
 
 /* Returns true if the precomputed JSON includes the author. */
 bool message_json_has_author(const struct message *m);
-/* Encodes MESSAGE_CREATE of a message with precomputed JSON. *ret_received is the part of the
- * result that replies contain, too. */
+/* Encodes the MESSAGE_CREATE event of a message with precomputed JSON. *ret_received is the
+ * beginning of the result, which the HTTP reply contains, too. */
 struct str message_encode_create_event(struct arena *arena, const struct message *m,
                                        struct str *ret_received);
 /* Writes complete messages as a JSON array. If marks is NULL, writes the reactions with the
@@ -92,7 +92,7 @@ struct own_reaction_offsets *own_reaction_offsets_new(struct arena *arena, snowf
  * values. */
 void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct json_writer *j,
                                      const struct message *m);
-/* Ends the recording. Returns false if the buffer was too small; the offsets are then unusable. */
+/* Ends the recording of offsets. Returns false if the buffer was too small for all offsets. */
 bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct arena *arena);
 /* Lists the offsets (uint32_t, ascending) in the page at which false must become true, because the
  * caller has added the reaction. */
@@ -127,7 +127,7 @@ enum err attachment_store_bytes(struct call *call, snowflake id, struct str give
 /* Copies the fields that the body has for an attachment. in is NULL if the body has none. */
 void attachment_apply_body_fields(struct attachment *a, const struct attachment_in_body *in);
 /* Lists the uploaded files of the request and the earlier uploads that the body names (struct
- * attachment), and deletes the rows of the latter. Returns ERR_UPLOAD_NOT_FOUND. In
+ * attachment), and deletes these uploads' rows in cloud_uploads. Returns ERR_UPLOAD_NOT_FOUND. In
  * cloud_uploads.c. */
 enum err uploads_consume_named_in_body(struct call *call, snowflake owner_id, struct list *ret);
 /* Stores the uploaded files and lists them as struct attachment. Call it in a compute stage. */

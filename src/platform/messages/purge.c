@@ -78,7 +78,7 @@ static enum err delete_authored_messages(struct call *call, const struct list *a
         if (!e)
             e = messages_delete_bulk(call, &channel, &ids);
         else if (e == ERR_UNKNOWN_CHANNEL)
-            e = OK; /* the channel's deletion job deletes the messages */
+            e = OK; /* the channel is being deleted; its deletion job deletes the messages */
     }
     return e;
 }

@@ -122,7 +122,7 @@ static bool caller_is_message_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* Moderators pass, too; check_edited_fields then allows them to change only the flags. */
+/* The author and moderators pass; check_edited_fields lets moderators change only the flags. */
 static enum err check_edit_permission(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);
@@ -295,7 +295,7 @@ static const struct path_resolver resolvers[] = {
     { 0 },
 };
 
-/* Fields of the routes that pin and unpin, for the old and the new paths. */
+/* The two routes that pin and unpin a message, as a macro for the old and the new path. */
 /* clang-format off */
 #define PIN_ROUTES(path_, pin_, unpin_)                                                            \
     {                                                                                              \

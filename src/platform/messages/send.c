@@ -77,7 +77,8 @@ enum err prepare_create_message(struct call *call)
     const struct message_body *in = call->body;
 
     call->may_share = body_needs_few_queries(in);
-    /* A second message with the same nonce must be checked after the first is committed. */
+    /* A request with enforce_nonce must see the committed message of an earlier request with the
+     * same nonce, so its transaction must be a STORE_WRITE (call->decides), not a STORE_APPEND. */
     call->decides = in->enforce_nonce.value;
     return prepare_message(call, check_attach_permission);
 }

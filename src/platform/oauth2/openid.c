@@ -131,7 +131,7 @@ enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake
     enum err e = read_signing_key(call->tx, &key, &found);
 
     if (e || !found)
-        return e ? e : ERR_INTERNAL; /* the key exists since the scope was granted */
+        return e ? e : ERR_INTERNAL; /* granting the scope openid has already created a key */
     struct id_token_request *p = call_pass_data(call, "id_token_request", sizeof *p);
     *p = (struct id_token_request){ user_id, application_id, nonce, { 0 }, key };
     call->compute = sign_id_token;

@@ -99,8 +99,8 @@ static enum err issue_refresh_token(struct call *call, snowflake user_id, snowfl
 
 /* --- grant_type=authorization_code ---------------------------------------------------- */
 
-/* Installs the app of a code with .pending, with the permissions of the user who granted the code.
- * *ret_may is false if that user has lost the permissions. */
+/* Installs the app of a code whose installation is pending, with the permissions of the user who
+ * granted the code. *ret_may is false if that user has lost the permissions. */
 static enum err install_pending_application(struct call *call, const struct application *a,
                                             const struct authorization_code *code,
                                             const struct scopes *scopes, bool *ret_may)

@@ -25,8 +25,8 @@ static enum err save_merged_reactions(struct tx *tx, const struct message *m, st
     return update_message_reactions(tx, m, text, reaction_text_get_state(text));
 }
 
-/* Returns the reactions text of a message without one emoji (all remain if the id is 0) and without
- * the viewer's own marks. */
+/* Returns the reactions text of a message without the emoji `gone` (0 removes none). The first
+ * line, which names the viewer, is reset to viewer 0. */
 static struct str remove_emoji_from_reactions_text(struct tx *tx, const struct message *m,
                                                    snowflake gone)
 {
@@ -75,7 +75,7 @@ static enum err insert_counter_shard(struct tx *tx, const struct message *m, str
                        BIND(v_id(m->id), v_int(tx_counter_shard(tx)), v_text(counts)), NULL);
 }
 
-/* Adds `more` to the text of a counter shard. */
+/* Adds the counts in `more` to the text of a counter shard, and returns the new text. */
 static struct str add_counts_to_shard_text(struct tx *tx, struct str lines,
                                            const struct reaction_line *more)
 {

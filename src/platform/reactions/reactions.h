@@ -16,7 +16,7 @@ struct reaction_emoji_name {
 /* Parses an emoji. Returns false if the text is not an emoji. */
 bool emoji_name_parse(struct arena *arena, struct str text, struct reaction_emoji_name *ret);
 
-/* Resolves an emoji of a world file: an emoji, or the name of an emoji of the channel's guild. */
+/* Resolves an emoji in a world file: Unicode characters, name:id, or the name of a guild emoji. */
 struct world_file_importer;
 enum err world_file_resolve_emoji(struct world_file_importer *im, struct str text,
                                   snowflake channel, const struct json_path *at,
@@ -29,7 +29,7 @@ extern const struct world_file_fields reactions_world;
 void reactions_set_burst_for_all(bool everybody_is_premium);
 
 struct reaction_line;
-/* Inserts the row of an emoji without adding it to the message's row. */
+/* Inserts a row in `reactions` without updating the reactions text in the message's row. */
 enum err reaction_insert_row(struct tx *tx, snowflake message_id, const struct reaction_line *line,
                              const struct reaction_emoji *emoji);
 /* *ret_new is false if the user has already reacted with this emoji. */

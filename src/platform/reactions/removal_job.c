@@ -46,7 +46,7 @@ const struct job_kind reaction_users_delete_job = {
     .run = run_reaction_users_delete_job,
 };
 
-/* SQL: one emoji of a message, or all emoji if $2 is 0. */
+/* SQL condition that selects the emoji $2 of the message $1, or all emoji if $2 is 0. */
 #define THESE "message_id = $1 and (cast($2 as bigint) = 0 or id = $2)"
 static const char DETACH_REACTIONS[] = "update reactions set message_id = 0 where " THESE;
 

@@ -84,7 +84,8 @@ enum err read_states_on_message_create(struct call *call, const struct message_c
         return OK;
     if (own)
         e = mark_channel_read(call, c->id, guild_id, m->id);
-    /* The first message of a forum post has the thread's id: the forum's last_message_id. */
+    /* The first message of a forum post has the id of the thread, which is also the forum's
+     * last_message_id. So the author has read the forum up to this id, too. */
     if (!e && own && channel_is_thread(c->type) && m->id == c->id)
         e = mark_channel_read(call, c->parent_id.value, guild_id, c->id);
     if (!e && (m->mention_everyone || m->mention_roles.count || m->mentions.count))

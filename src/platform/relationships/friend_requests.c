@@ -54,7 +54,8 @@ static enum err check_friend_limits_of_caller(struct call *call)
     return pending >= MOST_PENDING ? ERR_MAX_FRIENDS : OK;
 }
 
-/* If the recipient has too many requests, declines the oldest spam request, or refuses. */
+/* If a user has too many incoming requests, declines the oldest spam request or returns an error.
+ */
 static enum err free_incoming_request_slot(struct call *call, snowflake user_id)
 {
     snowflake spammer;

@@ -68,7 +68,7 @@ static enum err read_game_relationship_pair(struct call *call, snowflake their_i
     return e ? e : game_relationship_find(call->tx, their_id, my_id, application_id, &ret->theirs);
 }
 
-/* Computes the change by the transitions of friendships. *ret_changes: something changes. */
+/* Computes the change by the rules of friendships. *ret_changes is false if nothing changes. */
 static enum err compute_game_relationship_change(enum relationship_operation op,
                                                  const struct game_relationship_pair *before,
                                                  struct relationship_pair_change *ret,

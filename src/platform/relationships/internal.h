@@ -17,7 +17,7 @@ enum {
     NOTE_LENGTH = 120,
     NICKNAME_LENGTH = 32,
     SMALL_GUILD_MEMBERS =
-        200, /* users who share a guild with at most so many members are acquainted */
+        200, /* users of a guild with at most this many members count as acquainted */
 };
 
 /* --- rules.c: pure functions ---------------------------------------------------------- */
@@ -41,7 +41,7 @@ bool relationship_types_are_legal(int64_t mine, int64_t theirs);
 bool relationship_is_unchanged(const struct relationship_pair *before,
                                const struct relationship_pair_change *c);
 
-/* Ways in which two users who are not friends may know each other. */
+/* How two users who are not friends may know each other. */
 struct acquaintance {
     bool mutual_friend, mutual_guild, small_guild;
     bool suggested; /* the server suggested one user to the other as a friend */

@@ -6,7 +6,7 @@
 #include "store/store.h"
 
 /* Reads the JSON of a user's relationships. *ret is valid until this thread caches another result.
- * refers: entries refer to users by id (for READY). */
+ * If refers is true, entries have user ids instead of user objects (for READY). */
 enum err relationships_read_json(struct tx *tx, snowflake user_id, bool refers,
                                  const struct encoded_members **ret);
 

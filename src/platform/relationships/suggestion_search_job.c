@@ -15,7 +15,7 @@ enum {
     LEAST_MUTUAL = 3, /* minimum number of mutual friends */
     MOST_FOUND = 20,
     MAX_FRIENDS_READ =
-        100, /* maximum of friends, and of friends per friend, to limit the run time */
+        100, /* maximum number of friends, and of friends per friend, that are read */
 };
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
@@ -81,7 +81,7 @@ static struct list create_offers_from_friend_counts(struct arena *arena, const s
     return offers;
 }
 
-/* Retains the first MOST_FOUND users who may be suggested; each check is a query. */
+/* Retains the first MOST_FOUND users who may be suggested. The others are not checked. */
 static enum err retain_best_allowed_offers(struct tx *tx, snowflake owner, struct list *offers)
 {
     struct suggested_user *all = offers->items;

@@ -30,8 +30,8 @@ struct suggested_user {
 };
 
 /* Replaces all suggestions of a source by `offers` (struct suggested_user). Skips bots, users with
- * any relationship to the owner, users who accept no requests, and dismissed users. Keeps the 100
- * best of all sources. Emits the difference to the owner. */
+ * any relationship to the owner, users who accept no requests, and dismissed users. Retains the 100
+ * best suggestions of all sources. Emits the created and deleted suggestions to the owner. */
 enum err suggestions_replace_of_source(struct call *call, snowflake owner, struct str source,
                                        const struct list *offers);
 

@@ -45,7 +45,7 @@ static void set_side(struct relationship_side *s, const struct world_relationshi
     s->type = type;
 }
 
-/* A blocked user has no relationship with the other side, except a block of its own. */
+/* After a block, the blocked user's row has no type, unless that row is a block, too. */
 static enum err save_relationship_pair(struct world_file_importer *im,
                                        const struct world_relationship *r, snowflake user,
                                        snowflake target)

@@ -96,7 +96,7 @@ enum err event_subscribers_count(struct tx *tx, snowflake event_id, snowflake ex
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-/* Writes an audit log entry. before is NULL for a new event, now for a deleted one. */
+/* Writes an audit log entry. before is NULL for a new event; now is NULL for a deleted event. */
 enum err audit_record_scheduled_event(struct call *call, enum audit_action action,
                                       const struct scheduled_event *before,
                                       const struct scheduled_event *now);

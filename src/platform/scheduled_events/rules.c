@@ -56,7 +56,8 @@ static unsigned weekdays_to_bits(const struct opt_list *days)
     return bits;
 }
 
-/* Discord allows Monday to Friday, Tuesday to Saturday, Sunday to Thursday, and three weekends. */
+/* Discord allows Monday to Friday, Tuesday to Saturday, Sunday to Thursday, Friday and Saturday,
+ * Saturday and Sunday, Sunday and Monday. */
 static bool is_allowed_weekday_set(unsigned bits)
 {
     static const unsigned sets[] = { 0x1f, 0x3e, 0x4f, 0x30, 0x60, 0x41 };

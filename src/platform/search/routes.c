@@ -17,7 +17,8 @@ struct search_hit {
     double score;
 };
 
-/* Unindexed messages: matching ones, and all, because their index entries are outdated. */
+/* Unindexed messages: the matching ones (found) and all of them (all). A message in `all` may have
+ * an outdated index entry, so hits of the index for it are ignored. */
 struct unindexed_hits {
     struct list found, all; /* snowflakes, newest first */
     bool too_many;

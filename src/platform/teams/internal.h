@@ -44,7 +44,7 @@ enum err team_member_insert(struct tx *tx, const struct team_member *m, struct s
 enum err team_member_set_role(struct tx *tx, snowflake team_id, snowflake user_id, struct str role);
 enum err team_member_accept(struct tx *tx, snowflake team_id, snowflake user_id);
 enum err team_member_delete(struct tx *tx, snowflake team_id, snowflake user_id);
-/* Finds the team of an invitation by the digest of its token; 0 if the user has none. */
+/* Finds a team by the digest of an invitation's token; *ret_team is 0 if the user has none. */
 enum err team_find_by_invitation(struct tx *tx, snowflake user_id, struct str digest,
                                  snowflake *ret_team);
 

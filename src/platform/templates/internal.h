@@ -77,7 +77,7 @@ struct guild_template {
     int64_t usage_count, created_at, updated_at;
     snowflake creator_id, source_guild_id;
     const struct user *creator; /* NULL if the account was deleted */
-    struct opt_bool is_dirty;   /* null or true: the guild differs from the template */
+    struct opt_bool is_dirty;   /* true if the guild differs from the template, else null */
     struct str serialized_source_guild;
     const struct template_source *shape; /* only for the schema in OpenAPI; always NULL */
 
@@ -88,7 +88,7 @@ struct guild_template {
 extern const struct type type_guild_template, type_guild_templates;   /* for the OpenAPI document */
 extern const struct type type_stored_template, type_stored_templates; /* for replies */
 
-/* Reads a template, except what template_read_details reads. ERR_UNKNOWN_TEMPLATE. */
+/* Reads a template without creator and serialized guild. Returns ERR_UNKNOWN_TEMPLATE. */
 enum err template_find(struct tx *tx, struct str code, struct guild_template *ret);
 enum err template_find_of_guild(struct tx *tx, snowflake guild_id, struct guild_template *ret,
                                 bool *ret_found);
@@ -96,7 +96,7 @@ enum err template_find_of_guild(struct tx *tx, snowflake guild_id, struct guild_
 enum err template_read_details(struct tx *tx, struct guild_template *t);
 /* Inserts a template with a new code. ERR_HAS_TEMPLATE if the guild has a template. */
 enum err template_insert(struct tx *tx, struct guild_template *t);
-/* Reads all fields but the serialized guild again. ERR_UNKNOWN_TEMPLATE. */
+/* Reads all fields of a template again, except the serialized guild. ERR_UNKNOWN_TEMPLATE. */
 enum err template_read_changed_fields(struct tx *tx, struct guild_template *t);
 enum err template_save(struct tx *tx, const struct guild_template *t);
 enum err template_save_source(struct tx *tx, const struct guild_template *t);

@@ -115,7 +115,7 @@ static enum err list_guild_templates(struct call *call)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* Encodes and compresses the guild on the thread pool, between the two transactions. */
+/* Encodes and compresses the guild on the thread pool, between the read and write transactions. */
 static enum err compress_source_guild(struct call *call)
 {
     struct template_state *w = call_passed_data(call, "template_state");

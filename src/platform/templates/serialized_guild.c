@@ -329,8 +329,8 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
 
 /* --- JSON and compression ------------------------------------------------------------- */
 
-/* The JSON has one line per channel. Channels are parsed line by line, because all channels may
- * have more values than the JSON reader allows. */
+/* The JSON has one line per channel. Channels are parsed line by line, because together they may
+ * have more values than the JSON reader allows in one text. */
 static const char LINES_BEGIN[] = ",\"channels\":[\n", LINES_END[] = "\n]}";
 
 void template_source_encode(struct arena *arena, const struct template_source *s,
@@ -365,7 +365,7 @@ static enum err parse_source_frame(struct arena *arena, struct str line,
 
     if (line.n < sizeof LINES_BEGIN - 2)
         return ERR_INTERNAL;
-    line.n -= sizeof LINES_BEGIN - 2; /* str_cut has removed the line break */
+    line.n -= sizeof LINES_BEGIN - 2; /* minus the NUL and the line break, which str_cut removed */
     if (schema_decode(&type_template_frame, STR_CONCAT(arena, line, STR("}")), &form, &frame))
         return ERR_INTERNAL;
     *ret = frame;

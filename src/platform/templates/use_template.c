@@ -36,8 +36,7 @@ struct template_guild_plan {
     struct role *roles;
     struct channel *channels;
     size_t role_count, channel_count;
-    size_t written,
-        step_position; /* channels that are committed; that the current step has written */
+    size_t written, step_position; /* number of committed channels; next index of this step */
     struct gateway_guild shown;
     struct str shown_json; /* JSON of the guild for GUILD_CREATE */
 };

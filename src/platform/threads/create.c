@@ -50,7 +50,7 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
                                  audit_thread_changes(call, NULL, ret));
     if (e)
         return e;
-    /* The creator also receives THREAD_CREATE and becomes a member after this event. */
+    /* The creator becomes a thread member only after this event, so starter_id adds the creator. */
     struct audience to = audience_of_channel(ret);
     to.starter_id = plan->owner_id;
     ret->newly_created = opt_bool_given(true);
@@ -88,7 +88,7 @@ static enum err check_create_thread_permission(const struct call *call, int64_t 
     return call->target.permissions & needs ? OK : call_missing_permissions_error(call, needs);
 }
 
-/* Adds the caller, who has already received THREAD_CREATE, so the event is not emitted again. */
+/* Adds the caller as a thread member, without THREAD_CREATE, which the caller already received. */
 enum err add_thread_creator(struct call *call, struct channel *thread)
 {
     snowflake me = call->caller->id;

@@ -56,8 +56,8 @@ enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
                                         struct thread_member *m);
 /* Returns ERR_CHANNEL_TYPE if the call's channel is not a thread. */
 enum err check_channel_is_thread(const struct call *call);
-/* Adds guild members to a thread and emits the events to them and to its viewers. Skips thread
- * members. delivered_to: the users have just received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
+/* Adds guild members to a thread and emits the events. Skips users who are thread members.
+ * delivered_to is true if the users have already received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
 enum err thread_add_members(struct call *call, const struct channel *thread, const struct list *ids,
                             int64_t flags, bool delivered_to);
 enum err thread_remove_member(struct call *call, const struct channel *thread, snowflake user_id,

@@ -174,7 +174,7 @@ enum err audit_add_threads(struct call *call, struct audit_log_objects *log)
         struct channel thread, parent;
 
         e = channel_find(call->tx, id[i], &thread);
-        if (!e) /* archived threads are not marked while their channel is being deleted */
+        if (!e) /* the parent channel may be being deleted, which does not mark archived threads */
             e = channel_find(call->tx, thread.parent_id.value, &parent);
         if (!e)
             audit_log_append_object(call->arena, &log->threads, &type_channel, &thread);

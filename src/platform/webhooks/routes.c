@@ -26,7 +26,7 @@ static const struct path_resolver resolvers[] = {
     {
         .name = "webhook.message.id",
         .field = "message_id",
-        .is_text = true, /* a string: @original with a wrong token must return the token error */
+        .is_text = true, /* parsed by resolve_webhook_message, after the token is checked */
         .doc = "A message that the webhook sent.",
         .resolve = resolve_webhook_message,
     },

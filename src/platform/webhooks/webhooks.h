@@ -47,7 +47,7 @@ enum err check_webhook_limit(struct call *call, snowflake guild_id, snowflake ch
 bool channel_type_allows_webhooks(int64_t channel_type);
 /* Returns false if the name contains a reserved word. */
 bool webhook_name_is_allowed(struct str name);
-/* Creates a webhook of the caller and sets its token. application: owner of the webhook, or 0. */
+/* Creates a webhook of the caller with a token. application is the id of the owning app, or 0. */
 enum err webhook_create_for_caller(struct call *call, const struct channel *c, struct str name,
                                    snowflake application, struct webhook *ret);
 /* Writes an audit entry. before is NULL for a new webhook, now is NULL for a deleted one. */

@@ -47,7 +47,7 @@ enum { WORLD_MANY = 1000000 };
 extern const struct type type_world_ref, type_world_refs, type_world_permissions, type_world_name,
     type_world_content;
 
-/* Checks the kind of a field that is stored as JSON text. items: kind of the list items. */
+/* Checks the JSON kind of a field that is stored as JSON text, and of its items if it is a list. */
 void world_file_check_json_kind(struct form *form, const struct json_path *here, const char *name,
                                 const struct opt_str *json, enum json_kind kind,
                                 enum json_kind items);

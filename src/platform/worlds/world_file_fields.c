@@ -5,7 +5,7 @@
 #include "api/route.h"
 #include "platform/worlds/import_export.h"
 
-/* A field that a domain declares for an object of world files, with its place in the schema. */
+/* A field that a domain declares for an object of world files, with its entry in the schema. */
 struct object_part {
     const struct world_file_field *part;
     const struct field *field; /* NULL if import is called for the whole object */

@@ -39,7 +39,7 @@ struct world_file_field {
      * row. */
     struct sql select;
     bool (*read)(struct world_file_exporter *ex, const struct rows *r, void *entry);
-    /* Export functions for fields that are not such a list. *ret is empty on entry. */
+    /* Export functions for fields that `select` cannot export. *ret is empty on entry. */
     enum err (*export)(struct world_file_exporter *ex, struct opt_list *ret);
     enum err (*export_object)(struct world_file_exporter *ex, struct opt_object *ret);
     enum err (*export_text)(struct world_file_exporter *ex, struct opt_str *ret);

@@ -4,13 +4,13 @@ import { t } from "../../translate.js";
 import { moveChannel, stepChannel } from "../../channel-order.js";
 import { confirmDelete, formDialog } from "../server/shared.js";
 
-/** The permission to open the settings of a channel. */
+/** Returns true if the user may open the settings of a channel. */
 export const maySetUp = (store, c) =>
   !!c?.guild_id && !isThread(c) && (store.may(c, "MANAGE_CHANNELS") || store.may(c, "MANAGE_ROLES"));
 
 export const settingsPath = (c) => `/channels/${c.guild_id}/${c.id}/settings`;
 
-/** Asks, then deletes a channel. The page moves on because the channel no longer exists. */
+/** Asks for confirmation, then deletes a channel. If the channel's page is open, opens the server's page. */
 export async function deleteChannel(app, c) {
   const category = c.type === CATEGORY;
   const done = await confirmDelete(
@@ -45,7 +45,7 @@ export const categoryOptions = (app, guild) => [
   ),
 ];
 
-/** The entries of a channel's menu for people who manage it. */
+/** Returns the menu entries of a channel for users who may manage it. */
 export function manageEntries(app, c) {
   const guild = app.store.guildOf(c);
   if (!guild || isThread(c)) return [];

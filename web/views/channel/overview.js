@@ -25,7 +25,7 @@ const SLOW = [
   [21600, t("{n} hour|{n} hours", { n: 6 })],
 ];
 
-/** The fields of each type of channel; the value of a field as it is sent. */
+/** Returns the form fields for a channel of this type, with their current values. */
 function rowsOf(app, g, c) {
   const category = c.type === CATEGORY,
     voice = isVoice(c),
@@ -92,7 +92,7 @@ function rowsOf(app, g, c) {
 
 const NUMBERS = new Set(["type", "rate_limit_per_user", "bitrate", "user_limit"]);
 
-/** Only what was changed is sent, because two administrators may work on the same channel. */
+/** Returns only the changed fields, so that a form does not undo changes that another administrator made meanwhile. */
 function changesOf(rows, v) {
   const out = {};
   for (const r of rows) {
@@ -152,7 +152,7 @@ export function channelOverview(app, g, id, body, watch) {
     if (!c || facts(c) === shown) return;
     const next = rowsOf(app, g, c);
     if (sent === JSON.stringify(next.map((r) => [r.name, String(r.value ?? "")]))) {
-      rows.splice(0, rows.length, ...next); // the own change, which the form shows already
+      rows.splice(0, rows.length, ...next); // this form caused the change and shows it already
       shown = facts(c);
       return;
     }

@@ -14,7 +14,7 @@ const ROLE = 0,
 const nameOf = (app, g, o) =>
   o.type === ROLE ? g.roles.get(o.id)?.name || t("Deleted role") : app.store.nameOf(o.id, g);
 
-/** The overwrites in order: @everyone, roles from the highest, members by name. @everyone is always listed. */
+/** Returns the permission overwrites in order: @everyone (always present), roles from the highest, members by name. */
 function listOf(app, g, c) {
   const all = (c.permission_overwrites || []).map((o) => ({ ...o, type: Number(o.type) }));
   if (!all.some((o) => o.id === g.id)) all.push({ id: g.id, type: ROLE, allow: "0", deny: "0" });
@@ -22,7 +22,7 @@ function listOf(app, g, c) {
   return all.sort((a, b) => rank(b) - rank(a) || (nameOf(app, g, a) < nameOf(app, g, b) ? -1 : 1));
 }
 
-/** Fetches the members of overwrites that are not known yet, by the gateway. */
+/** Requests the members with overwrites who are not loaded yet, through the gateway. */
 function askNames(app, g, c) {
   const ids = (c.permission_overwrites || [])
     .filter((o) => Number(o.type) === MEMBER && !g.members.has(o.id))
@@ -135,7 +135,7 @@ export function channelPermissions(app, g, id, body, watch) {
     if (!c || now === shown) return;
     if (!dirty) {
       if (!shown)
-        shown = now; // the own change: the editor shows it already
+        shown = now; // this editor caused the change and shows it already
       else draw();
     } else
       fill(
@@ -161,7 +161,7 @@ export function channelPermissions(app, g, id, body, watch) {
 
 const roleDot = (r) => h("span.role-dot", { style: { "--role": (r && roleColor(r)) || "var(--faint)" } });
 
-/** Says whether the channel has the permissions of its category, and makes it so. */
+/** Shows whether the permissions are synced with the category; if not, a button that syncs them. */
 function syncNote(app, g, c) {
   const category = c.type !== CATEGORY && app.store.channels.get(c.parent_id);
   if (!category) return null;

@@ -1,4 +1,4 @@
-// view-as.js - the permissions that a role has in a channel, and the server seen as this role.
+// view-as.js - shows the permissions of a role in a channel, and the server as members with only this role see it.
 import { field, fill, h } from "../../dom.js";
 import { small } from "../../forms.js";
 import { PERMISSION_LABELS } from "../../permission-labels.js";

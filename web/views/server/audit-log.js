@@ -16,7 +16,7 @@ export async function auditLog(app, g, body, watch) {
     action = "",
     pages = 1,
     redraw = async () => {};
-  /** The newest pages of the log, each after the last entry of the page before. */
+  /** Reads the newest `pages` pages of the audit log. */
   const read = async () => {
     const out = { audit_log_entries: [], names: new Map() };
     for (let n = 0, before = ""; n < pages; n++) {
@@ -78,7 +78,7 @@ export async function auditLog(app, g, body, watch) {
     drawUsers();
     const known = (id) =>
       users.get(id)?.username || app.store.channels.get(id)?.name || g.roles.get(id)?.name || log.names.get(id);
-    /** The name of a target that no longer exists is in the changes of its entry. */
+    /** Returns the name of an entry's target. The name of a deleted target is in the changes of the entry. */
     const target = (e) => {
       const named = (e.changes || []).find((c) => c.key === "name" || c.key === "code");
       return (

@@ -70,7 +70,7 @@ export const ACTION_WORDS = {
   193: t("removed the voice channel status"),
 };
 
-/** The names of the changed properties. */
+/** Labels of the properties that an audit log entry can change. */
 const KEY_WORDS = {
   name: t("Name"),
   topic: t("Topic"),
@@ -114,7 +114,7 @@ const KEY_WORDS = {
   default_message_notifications: t("Notifications"),
 };
 
-/** Properties that are of no use to people. */
+/** Properties that are not shown, because only programs use them. */
 const HIDDEN = new Set(["id", "guild_id", "application_id", "permission_overwrites", "flags", "format_type", "asset"]);
 const SECONDS = new Set(["rate_limit_per_user", "max_age"]),
   TIMES = new Set(["communication_disabled_until", "scheduled_start_time", "scheduled_end_time"]),
@@ -131,7 +131,7 @@ function span(seconds) {
   return n % 60 === 0 ? t("{n} minute|{n} minutes", { n: n / 60 }) : t("{n} second|{n} seconds", { n });
 }
 
-/** A value as people read it. @param {(id: string) => string|undefined} nameOf */
+/** Returns a value in readable form. @param {(id: string) => string|undefined} nameOf */
 function valueWords(key, value, nameOf) {
   if (value === null || value === undefined || value === "") return t("none");
   if (value === true) return t("yes");
@@ -155,7 +155,7 @@ function valueWords(key, value, nameOf) {
   return (/^\d{15,20}$/.test(String(value)) && nameOf(String(value))) || String(value);
 }
 
-/** Which permissions were added and which were removed. */
+/** Returns the permissions that a change added and removed, as text. */
 function permissionWords(key, before, now) {
   const old = BigInt(before || 0),
     next = BigInt(now || 0),
@@ -167,7 +167,7 @@ function permissionWords(key, before, now) {
   ].filter(Boolean);
 }
 
-/** The changes of an entry, one line each. @param {any} e @param {(id: string) => string|undefined} nameOf */
+/** Returns the changes of an entry, one text each. @param {any} e @param {(id: string) => string|undefined} nameOf */
 export function changeLines(e, nameOf) {
   const options = e.options || {};
   const lines = (e.changes || []).flatMap((c) => {

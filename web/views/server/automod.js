@@ -5,7 +5,7 @@ import { t } from "../../translate.js";
 import { ACTIONS, TRIGGERS, editRule } from "./automod-rule.js";
 import { confirmDelete, live, section } from "./shared.js";
 
-const MOST_OF_TYPE = { 1: 6 }; // six keyword rules, one rule of each other type
+const MOST_OF_TYPE = { 1: 6 }; // maximum number of rules by trigger type: six keyword rules, one of each other type
 
 function summary(app, r) {
   const m = r.trigger_metadata || {},

@@ -42,7 +42,7 @@ export async function commands(app, g, body, watch) {
   );
 }
 
-/** A row of the dialog: somebody or a channel, and whether the command may be used. */
+/** A row of the dialog: a role, member or channel, and whether the command may be used. */
 function exception(type, id, words, set) {
   const control = h(
     "select",

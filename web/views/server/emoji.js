@@ -7,7 +7,7 @@ import { confirmDelete, formDialog, live, section } from "./shared.js";
 
 const MOST_BYTES = 256 * 1024;
 
-/** The name that a file suggests: letters, digits and _. @param {File} file */
+/** Makes an emoji name (letters, digits and _) from a file name. @param {File} file */
 const nameOf = (file) =>
   file.name
     .replace(/\.\w+$/, "")

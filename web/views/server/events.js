@@ -15,7 +15,7 @@ const IN_STAGE = 1,
   GUILD_ONLY = 2,
   HOUR_MS = 3600000;
 
-/** A time as a field of type datetime-local takes it. @param {Date} date */
+/** Formats a time for an input of the type datetime-local. @param {Date} date */
 const localTime = (date) => new Date(date.getTime() - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 const shownTime = (text) => new Date(text).toLocaleString(locale, { dateStyle: "medium", timeStyle: "short" });
 
@@ -79,7 +79,7 @@ export async function events(app, g, body, watch) {
       t("Cancel event"),
     );
   let interested = new Set();
-  /** The events that the user is interested in. The list is sorted by id, so one entry answers the question. */
+  /** Finds the events in which the user is interested: reads each subscriber list from the user's id on. */
   const readInterest = async (all) => {
     const me = app.store.me.id,
       query = `after=${BigInt(me) - 1n}&limit=1&upgrade_response_type=true`;

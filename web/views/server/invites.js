@@ -25,7 +25,7 @@ const USES = [
 
 const linkOf = (code) => `${location.origin}/invite/${code}`;
 
-/** The fields of a new invite. @param {any} [channel] the channel that is offered first */
+/** Returns the form fields of a new invite. @param {any} [channel] the preselected channel */
 function rowsOf(app, g, channel) {
   const channels = app.store
     .channelsOf(g)

@@ -33,15 +33,15 @@ export const timedOut = (m) =>
     ? new Date(m.communication_disabled_until)
     : null;
 
-/** The position of a member's highest role; the owner is above all. */
+/** Returns the position of a member's highest role; Infinity for the owner. */
 const rankOf = (g, m) =>
   g.owner_id === m.user.id ? Infinity : Math.max(0, ...(m.roles || []).map((id) => g.roles.get(id)?.position ?? 0));
 
-/** True if the user is above the member, which kick, ban and the like need. */
+/** Returns true if the user ranks above the member, which kick, ban and time-out require. */
 export const isAbove = (app, g, m) =>
   m.user.id !== app.store.me.id && g.owner_id !== m.user.id && ownRank(app, g) > rankOf(g, m);
 
-/** The GUILD_MEMBER_UPDATE event may come later than the response. */
+/** Stores the changed member at once, because GUILD_MEMBER_UPDATE may arrive later than the response. */
 const keep = (app, g, m, now) => {
   app.store.addMember(g, { ...g.members.get(m.user.id), ...m, ...now });
   app.store.touch("members");
@@ -66,7 +66,7 @@ export function editMember(app, g, m) {
     rows.push({ name: "nick", label: t("Nickname"), value: m.nick, props: { maxlength: 32 } });
   return formDialog(m.user.username, rows, t("Save"), async (v) => {
     const shown = new Set(list.map((r) => r.id)),
-      others = m.roles.filter((id) => !shown.has(id)), // roles that this dialog does not offer stay
+      others = m.roles.filter((id) => !shown.has(id)), // roles that this dialog does not offer remain
       change = {
         ...(v.nick !== undefined && v.nick !== (m.nick || "") ? { nick: v.nick || null } : {}),
         ...(v.roles ? { roles: [...others, ...v.roles] } : {}),

@@ -14,7 +14,7 @@ export async function members(app, g, body, watch) {
   let text = "",
     role = "",
     timer;
-  /** The ids that were found; null: the first members that are known. @type {string[]|null} */
+  /** Ids of the found members; null means no search, then the first loaded members are shown. @type {string[]|null} */
   let found = null;
 
   const search = async () => {

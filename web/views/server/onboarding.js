@@ -8,7 +8,7 @@ import { choiceRow, confirmDelete, formDialog, live, rolesOf, section } from "./
 const MOST_OPTIONS = 8,
   MOST_CHANNELS = 200;
 
-/** A prompt as the server takes it: emoji as separate fields. */
+/** Converts a prompt for a request, in which an option has its emoji in separate fields. */
 const draftOf = (p) => ({
   ...p,
   options: p.options.map(({ emoji, ...o }) => ({
@@ -34,7 +34,7 @@ export async function onboarding(app, g, body, watch) {
       .map((r) => [r.id, r.name])
   );
 
-  /** The dialog of a question. @param {any} p null: a new one @param {(p: any) => Promise<any>} save */
+  /** Opens the dialog of a question. @param {any} p null for a new one @param {(p: any) => Promise<any>} save */
   const editPrompt = (p, save) => {
     const rows = /** @type {any[]} */ ([
       { name: "title", label: t("Question"), value: p?.title, required: true, props: { maxlength: 100 } },

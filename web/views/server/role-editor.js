@@ -6,7 +6,7 @@ import { matches, roleGroups } from "../../permission-groups.js";
 import { rightBit } from "../../permissions.js";
 import { t } from "../../translate.js";
 
-/** The permissions in groups with a search field. @param {bigint} permissions @param {(name: string) => boolean} own */
+/** Permission check boxes with a search field. @param {bigint} permissions @param {(name: string) => boolean} own */
 function permissionBoxes(permissions, own) {
   const boxes = new Map();
   const groups = roleGroups().map(([heading, names]) => {

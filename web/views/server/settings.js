@@ -9,8 +9,8 @@ const EXPRESSIONS = ["CREATE_EXPRESSIONS", "MANAGE_EXPRESSIONS"];
 const OF_MEMBERS = ["MANAGE_ROLES", "MANAGE_NICKNAMES", "MODERATE_MEMBERS", "KICK_MEMBERS", "BAN_MEMBERS"];
 
 /**
- * The tabs: path segment, label, the permissions of which one is enough (none: for everybody), and the function that
- * draws it, loaded on demand. A tab without a path segment is a heading.
+ * The tabs: path segment, label, permissions of which the user needs one (an empty list: none), and a function that
+ * imports the function that draws the tab. A tab without a path segment is a heading.
  * @type {[string|null, string, string[], (() => Promise<any>)?][]}
  */
 const TABS = [
@@ -37,7 +37,7 @@ const TABS = [
   ["template", t("Template"), ["MANAGE_GUILD"], async () => (await import("./template.js")).template],
 ];
 
-/** The tabs that the user may open, without headings above nothing. */
+/** Returns the tabs that the user may open, without headings that would have no tab below them. */
 function permitted(may) {
   const open = TABS.filter(([id, , names]) => !id || !names.length || names.some(may));
   return open.filter(([id], i) => id || (open[i + 1] && open[i + 1][0]));

@@ -3,10 +3,10 @@ import { dialog, fill, h, refill } from "../../dom.js";
 import { quickForm, small } from "../../forms.js";
 import { t } from "../../translate.js";
 
-const LIVE_MS = 500; // the least time between two requests of a list, however many events arrive
+const LIVE_MS = 500; // minimum time between two requests of a list
 
 export const section = (title, ...rest) => h("section", null, title && h("h2", null, title), rest);
-/** The time at which an id was made. @param {string} id */
+/** Returns the time of a snowflake. @param {string} id */
 export const timeOf = (id) => new Date(Number((BigInt(id) >> 22n) + 1420070400000n));
 export const roleColor = (r) => (r.color ? `#${r.color.toString(16).padStart(6, "0")}` : null);
 
@@ -18,14 +18,14 @@ export function roleChip(r) {
 export const rolesOf = (g) =>
   [...g.roles.values()].sort((a, b) => b.position - a.position || (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
 
-/** The position of the user's highest role; the owner is above all roles. */
+/** Returns the position of the user's highest role; Infinity for the owner. */
 export function ownRank(app, g) {
   if (g.owner_id === app.store.me.id) return Infinity;
   const roles = g.members.get(app.store.me.id)?.roles || [];
   return Math.max(0, ...roles.map((id) => g.roles.get(id)?.position ?? 0));
 }
 
-/** A failure with a button that tries again. */
+/** An error text with a button that tries again. */
 export function failure(e, again) {
   return h(
     "div.stack",
@@ -35,7 +35,7 @@ export function failure(e, again) {
   );
 }
 
-/** Subscriptions of a page, which end with it. */
+/** The store subscriptions of a page; end() removes them when the page is closed. */
 export class Watch {
   constructor(app) {
     this.app = app;
@@ -51,7 +51,7 @@ export class Watch {
 }
 
 /**
- * A part of a page that is drawn now and again when a topic changes, for example by another administrator.
+ * Draws a part of a page, and draws it again after each change of a topic, for example by another administrator.
  * @param {Watch} watch @param {string[]} topics
  * @param {(redraw: () => Promise<void>) => any} draw returns the children, or a promise of them
  */
@@ -74,14 +74,14 @@ export async function live(watch, topics, draw) {
     clearTimeout(timer);
     timer = setTimeout(() => el.isConnected && show(), Math.max(0, LIVE_MS - (performance.now() - last)));
   };
-  // "acted": not every change is sent back to the session that made it.
+  // "acted" follows each own request, because the session that made a change gets no event for some changes.
   if (topics.length) watch.on([...topics, "acted", "ready", "connected"], later);
   await show();
   return el;
 }
 
 /**
- * A form in a dialog; it stays open with the error until the server accepts it.
+ * A form in a dialog. The dialog stays open and shows the error until the server accepts the form.
  * @param {string} title @param {Parameters<typeof quickForm>[0]} rows @param {string} action
  * @param {(values: any) => Promise<any>} send @param {{intro?: any, danger?: boolean, wide?: boolean}} [more]
  */
@@ -103,7 +103,7 @@ export function formDialog(title, rows, action, send, { intro, danger, wide } = 
   );
 }
 
-/** Asks before something is deleted; failures are shown in the dialog. */
+/** Asks for confirmation, then deletes an object with `send`. The dialog shows an error of the server. */
 export const confirmDelete = (title, words, send, action = t("Delete")) =>
   formDialog(title, [], action, send, { intro: words, danger: true });
 
@@ -121,7 +121,7 @@ export function copyButton(app, text, label) {
 }
 
 /**
- * A group of check boxes as a row of a form; its value is the list of the chosen values.
+ * Returns a group of check boxes as an entry for quickForm. Its value is the list of the chosen values.
  * @param {string} name @param {string} label @param {[string, string][]} choices @param {string[]} chosen
  */
 export function choiceRow(name, label, choices, chosen, hint) {

@@ -309,7 +309,7 @@ enum err message_add_event_fields(struct call *call, const struct channel *c, st
         struct channel *thread = arena_alloc(call->arena, sizeof *thread);
 
         *thread = *m->thread;
-        thread->member = NULL; /* An event has no membership of the caller. */
+        thread->member = NULL; /* events do not contain the caller's membership of the thread */
         m->thread = thread;
     }
     if (channel_is_private(c->type) || m->ephemeral_for)

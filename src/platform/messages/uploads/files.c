@@ -40,7 +40,7 @@ size_t count_uploaded_files(const struct call *call)
     return count;
 }
 
-/* Returns n for a part with the name "files[n]", or nth for other names. */
+/* Returns n if the multipart part is named "files[n]", else nth, the position of the part. */
 static uint64_t upload_index_of_part(const struct multipart_part *p, size_t nth)
 {
     struct str name = str_of(p->name);
