@@ -10,7 +10,7 @@ static int64_t fake_now_ns;
 static unsigned sent_all, sent_heads;
 
 int64_t __wrap_clock_monotonic_ns(void);
-uint32_t __wrap_cluster_identity(const struct cluster *c);
+uint32_t __wrap_cluster_node_identity(const struct cluster *c);
 void __wrap_cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message);
 
 int64_t __wrap_clock_monotonic_ns(void)
@@ -18,7 +18,7 @@ int64_t __wrap_clock_monotonic_ns(void)
     return fake_now_ns;
 }
 
-uint32_t __wrap_cluster_identity(const struct cluster *c)
+uint32_t __wrap_cluster_node_identity(const struct cluster *c)
 {
     (void)c;
     return 1;
