@@ -177,7 +177,7 @@ export const TESTS = {
     assert.ok(file.duration_secs >= 1 && file.waveform.length > 0 && file.content_type.startsWith("audio/"));
     const player = page.getByRole("group", { name: /^Voice message, 0:0/ }).last();
     await player.getByRole("button", { name: "Play" }).click();
-    await until("it plays", () => player.locator("audio").evaluate((a) => a.currentTime > 0));
+    await until("it plays", () => player.locator("audio").evaluate((a) => a.currentTime > 0 || a.played.length > 0));
     await page.close();
   },
 };
