@@ -79,12 +79,15 @@ struct relay_voice_state;
  *   READ        read tx           resolvers, permissions, admit, then call->read, which may set or
  *                                 clear await, hash and compute
  *   AWAIT       loop              call->await sends a request to another server and returns; no
- *                                 transaction is open. call_resume_after_await continues, once, on
- * this loop HASH        password threads  call->hash; uses memory of the call only COMPUTE     pool
- * call->compute; memory of the call, files (call_write_blob) HANDLE      route's tx resolvers,
- * permissions, admit, the result of DECODE, then route->handle; may run again, and
- * call_restart_at_read returns to READ. Events are published after the commit (after)     loop
- * call->after, if the handler has set it; then the response */
+ *                                 transaction is open. call_resume_after_await continues the
+ *                                 call, once, on this loop
+ *   HASH        password threads  call->hash; uses memory of the call only
+ *   COMPUTE     pool              call->compute; uses memory of the call, and files
+ *                                 (call_write_blob)
+ *   HANDLE      route's tx        resolvers, permissions, admit, the result of DECODE, then
+ *                                 route->handle; may run again, and call_restart_at_read returns
+ *                                 to READ. Events are published after the commit
+ *   (after)     loop              call->after, if the handler has set it; then the response */
 enum call_stage {
     STAGE_CREDENTIAL,
     STAGE_HEAD,
