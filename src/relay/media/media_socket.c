@@ -48,9 +48,9 @@ static int receive_datagrams(struct media_socket *m)
     return recvmmsg(m->fd, m->in, BATCH_IN, MSG_DONTWAIT, NULL);
 }
 
-/* Returns the worker of a datagram, or -1 if the datagram cannot belong to a participant. The worker
- * follows from the SSRC in discovery and media of UDP clients, from the user name in STUN, and from
- * the source address of other datagrams. */
+/* Returns the worker of a datagram, or -1 if the datagram cannot belong to a participant. The
+ * worker follows from the SSRC in discovery and media of UDP clients, from the user name in STUN,
+ * and from the source address of other datagrams. */
 static int worker_of_datagram(const struct media_socket *m, struct str datagram,
                               const union media_address *from)
 {
