@@ -82,7 +82,6 @@ static void collect_datagram(struct media_socket *m, int i)
 
     if (worker < 0) {
         atomic_fetch_add(&m->relay->count.packets_in, 1);
-        atomic_fetch_add(&m->relay->count.dropped, 1);
         return;
     }
     struct media_datagram *d = mem_new(sizeof *d + bytes.n);
