@@ -10,8 +10,8 @@
 #include "admin/operator_commands/internal.h"
 #include "model/fields/types.h"
 
-/* CONSOLE_UID is the uid in the operator log of changes from the page, which has no system user. */
 enum { ARGUMENT_MAX_CHARACTERS = 2000, PAGE_DEFAULT = 50 };
+/* Uid in the operator log for changes through the console, which no user of the machine made. */
 static const unsigned CONSOLE_UID = UINT_MAX;
 
 struct operator_query {
@@ -63,6 +63,14 @@ static const struct operator_command_row *find_command(const struct call *call, 
                : NULL;
 }
 
+static void log_operator_change(struct call *call)
+{
+    struct str noun = call_path_text(call, "operator.noun");
+    struct str verb = call_path_text(call, "operator.verb");
+
+    log_info("operator: '%.*s %.*s' was run through the console", STR_ARGS(noun), STR_ARGS(verb));
+}
+
 static enum err run_command(struct call *call, struct operator_command *o)
 {
     enum err e;
@@ -77,7 +85,7 @@ static enum err run_command(struct call *call, struct operator_command *o)
     buf_init(&o->out, CALL_MAX_REPLY / 2);
     e = operator_command_run_in_transaction(call, o);
     if (!e && o->row->writes) {
-        log_info("operator: %s %s by the console", o->row->noun, o->row->verb);
+        call->after = log_operator_change;
         e = operator_log_command(call, o);
     }
     if (e)

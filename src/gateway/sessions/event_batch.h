@@ -1,6 +1,6 @@
 /* event_batch.h - the events of one commit, shared by all loops that deliver them.
  *
- * One allocation has the list of events and a struct loop_event_batch per loop, so that the
+ * The list of events and a struct loop_event_batch per loop are one allocation, so that the
  * publisher (usually the writer thread) needs no allocation and no post per event and loop. The
  * batch owns the events until the last loop has released it. */
 #ifndef GATEWAY_SESSIONS_EVENT_BATCH_H

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "gateway_conn.h"
 #include "guilds.h"
 #include "statements.h"
@@ -182,6 +183,35 @@ static void payload_problem_shows_the_value(struct world *w)
                              "/channels/%s/messages", s.test_guild.channel),
                  400, 50035);
     expect_hint(w, "", "correct the field embeds.0.color; the value is -7", 50035);
+    expect_error(client_patch(s.bob, "{'password': 5, 'new_password': 'abc'}", "/users/@me"), 400,
+                 50035);
+    struct answer a = console_get(w, "/console/traffic?limit=1");
+    expect(!strstr(answer_text(a, "records.0.hint"), "the value"));
+}
+
+/* Names may have 100 characters of four bytes; a cut in the middle would not be valid JSON. */
+static void causes_with_long_names_are_valid_utf8(struct world *w)
+{
+    struct test_bot s = world_test_bot(w);
+    char name[401] = { 0 };
+
+    for (int i = 0; i < 100; i++)
+        memcpy(name + 4 * i, "\xf0\x9f\x98\x80", 4);
+    for (int cut = 0; cut < 4; cut++) {
+        const char *role = test_guild_role(&s.test_guild, 1, 0);
+
+        test_guild_give(&s.test_guild, s.bot, role);
+        world_sql(w, "update roles set name = '%.*s%s' where id = %s", cut, "abc", name + 12, role);
+        world_sql(w, "update channels set name = '%s' where id = %s", name, s.test_guild.channel);
+        deny_in_channel(&s, 0, role, PERMISSION(SEND_MESSAGES));
+        expect_error(
+            client_post(s.bot, "{'content': 'x'}", "/channels/%s/messages", s.test_guild.channel),
+            403, 50013);
+        struct answer a = console_get(w, "/console/traffic?limit=1");
+        expect(utf8_is_valid(a.body) && strstr(answer_text(a, "records.0.hint"), "SEND_MESSAGES"));
+        expect_status(
+            client_delete(s.ada, "/channels/%s/permissions/%s", s.test_guild.channel, role), 204);
+    }
 }
 
 static void wrong_kind_of_token_and_missing_intent_are_named(struct world *w)
@@ -262,6 +292,23 @@ static void permission_is_explained_step_by_step(struct world *w)
     expect_absent(a, "steps.3");
     a = console_get(w, "/console/permissions?user=ada&permission=BAN_MEMBERS");
     expect_json(a, "{'allowed': true, 'cause': ''}");
+    /* Long names of many roles are named too. */
+    for (int i = 0; i < 12; i++) {
+        const char *role = test_guild_role(&s.test_guild, 1, 0);
+
+        test_guild_give(&s.test_guild, s.bob, role);
+        world_sql(w, "update roles set name = '%0100d' where id = %s", i, role);
+    }
+    a = console_get(w, "/console/permissions?user=bob&permission=BAN_MEMBERS");
+    expect_json(a, "{'allowed': false}");
+    expect(strstr(answer_text(a, "cause"), "00000"));
+    /* A name that is the id of another account does not hide that account. */
+    world_sql(w, "update users set username = '%s' where id = %s", s.bob->id, s.ada->id);
+    a = console_get(w, str_printf(world_arena(w),
+                                  "/console/permissions?user=%s&permission=BAN_MEMBERS", s.bob->id)
+                           .p);
+    expect_json(a, "{'user': {'id': '%s'}}", s.bob->id);
+    world_sql(w, "update users set username = 'ada' where id = %s", s.ada->id);
     expect_invalid(console_get(w, "/console/permissions?user=ada&permission=FLY"), "permission",
                    "BASE_TYPE_CHOICES");
     expect_invalid(console_get(w, "/console/permissions?user=nobody&permission=SPEAK"), "user",
@@ -358,6 +405,7 @@ const struct test refusal_causes_tests[] = {
     TEST_WITH(late_second_and_foreign_answers_are_named_and_recorded_for_the_bot, enable_workbench),
     TEST_WITH(webhook_calls_are_recorded_for_the_application, enable_workbench),
     TEST_WITH(payload_problem_shows_the_value, enable_workbench),
+    TEST_WITH(causes_with_long_names_are_valid_utf8, enable_workbench),
     TEST_WITH(wrong_kind_of_token_and_missing_intent_are_named, enable_workbench),
     TEST_WITH(outdated_command_version_is_named, enable_workbench),
     TEST_WITH(rate_limit_names_bucket_and_mistake, enable_limits),
