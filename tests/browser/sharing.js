@@ -163,6 +163,7 @@ export const TESTS = {
         const audio = new AudioContext(), tone = new OscillatorNode(audio), out = audio.createMediaStreamDestination();
         tone.connect(out);
         tone.start();
+        window.recorded = out.stream;
         return out.stream;
       };
     });
@@ -178,6 +179,11 @@ export const TESTS = {
     const player = page.getByRole("group", { name: /^Voice message, 0:0/ }).last();
     await player.getByRole("button", { name: "Play" }).click();
     await until("it plays", () => player.locator("audio").evaluate((a) => a.currentTime > 0 || a.played.length > 0));
+    await page.getByRole("button", { name: "Attach" }).click();
+    await page.getByRole("menuitem", { name: "Record voice message" }).click();
+    await line.getByText("0:00").waitFor();
+    await page.evaluate(() => history.pushState(null, "", "/friends") ?? dispatchEvent(new PopStateEvent("popstate")));
+    await until("the microphone is released", () => page.evaluate(() => window.recorded.getTracks().every((track) => track.readyState === "ended")));
     await page.close();
   },
 };
