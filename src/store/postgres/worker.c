@@ -37,12 +37,14 @@ static bool open_connection(struct postgres_worker *w, bool log)
 {
     if (!postgres_conn_open(&w->conn, w->pool->where, log))
         return false;
-    w->conn.round_trips = &w->pool->store.round_trips;
     w->conn.prefetcher = &w->pool->prefetcher;
-    if (!w->pool->serves || postgres_conn_register_server(&w->conn, w->pool))
-        return true;
-    postgres_conn_close(&w->conn);
-    return false;
+    w->conn.round_trips = NULL; /* registration is not counted: it is not part of a work item */
+    if (w->pool->serves && !postgres_conn_register_server(&w->conn, w->pool)) {
+        postgres_conn_close(&w->conn);
+        return false;
+    }
+    w->conn.round_trips = &w->pool->store.round_trips;
+    return true;
 }
 
 bool postgres_worker_connect(struct postgres_worker *w, bool log)

@@ -21,7 +21,7 @@ static void more_queries_than_the_statement_cache_holds_work(void **state)
             assert_int_equal(store_number(f->store, sql[i]), i);
 }
 
-static uint64_t install_types_of(struct fixture *f)
+static uint64_t count_round_trips(struct fixture *f)
 {
     struct store_stats stats;
 
@@ -65,8 +65,7 @@ static void run_named_work(struct fixture *f, struct work_item work)
 }
 
 /* Once the queries are learned, all take one round trip, and three writes and the commit another.
- * Each connection prepares its statements, and threads may still connect, which takes round trips
- * too. */
+ * Before that, each connection prepares its statements, which takes round trips, too. */
 static void learned_queries_of_a_write_share_a_round_trip(void **state)
 {
     enum { TRIES = 500 };
@@ -77,10 +76,10 @@ static void learned_queries_of_a_write_share_a_round_trip(void **state)
     counter_make(f);
     do {
         assert_in_range(++tries, 1, TRIES);
-        before = install_types_of(f);
+        before = count_round_trips(f);
         run_named_work(
             f, (struct work_item){ .mode = STORE_WRITE, .name = "writes", .run = query_and_write });
-    } while (install_types_of(f) - before != 2);
+    } while (count_round_trips(f) - before != 2);
     assert_int_equal(store_number(f->store, "select n from counter"), tries * 3);
 }
 
@@ -116,7 +115,7 @@ static enum err query_related_id(struct work_item *w, struct tx *tx)
 static uint64_t count_trips_of_child(struct fixture *f, snowflake id)
 {
     static snowflake newest = 98765432109;
-    uint64_t before = install_types_of(f);
+    uint64_t before = count_round_trips(f);
 
     newest += 10;
     run_named_work(f, (struct work_item){ .mode = STORE_READ,
@@ -125,7 +124,7 @@ static uint64_t count_trips_of_child(struct fixture *f, snowflake id)
                                           .run = query_related_id,
                                           .ids = { id, newest },
                                           .id_count = 2 });
-    return install_types_of(f) - before;
+    return count_round_trips(f) - before;
 }
 
 /* The parent of a child is not in the request. It is known after the first read of that child; a
