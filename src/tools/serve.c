@@ -198,6 +198,7 @@ int serve_until_stopped(const struct config *config, const struct command_settin
     char url[300] = "", listen[300];
 
     block_signals();
+    snapshots_make_quick(strcmp(config->workbench, "on") == 0);
     int sig = run_server_until_signal(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {

@@ -19,6 +19,7 @@
 
 #include "base/log.h"
 #include "store/backup/backup.h"
+#include "store/backup/write_pacing.h"
 #include "store/folder.h"
 
 enum { MAX_NAME_LENGTH = 64 };
@@ -37,7 +38,13 @@ static pthread_mutex_t snapshot_lock = PTHREAD_MUTEX_INITIALIZER;
 static char requested_name[MAX_NAME_LENGTH + 1]; /* name of the requested snapshot; written before
                                                   * the signal is sent, read after it */
 static bool restore_is_requested;             /* written before the signal is sent, read after it */
+static bool snapshots_are_quick;              /* set before the server starts */
 static int restores_requested, restores_done; /* numbers; written while no server runs */
+
+void snapshots_make_quick(bool quick)
+{
+    snapshots_are_quick = quick;
+}
 
 static bool snapshot_name_is_valid(struct str name)
 {
@@ -96,6 +103,18 @@ static bool require_sqlite_for_snapshots(struct store *store, struct buf *out)
     return false;
 }
 
+static void lock_snapshots(void)
+{
+    pthread_mutex_lock(&snapshot_lock);
+    set_quick_copies(snapshots_are_quick);
+}
+
+static void unlock_snapshots(void)
+{
+    set_quick_copies(false);
+    pthread_mutex_unlock(&snapshot_lock);
+}
+
 static void create_snapshot_locked(struct store *store, const char *folder, struct str name,
                                    struct buf *out)
 {
@@ -116,9 +135,9 @@ static void create_snapshot_locked(struct store *store, const char *folder, stru
 
 void snapshot_create(struct store *store, const char *folder, struct str name, struct buf *out)
 {
-    pthread_mutex_lock(&snapshot_lock);
+    lock_snapshots();
     create_snapshot_locked(store, folder, name, out);
-    pthread_mutex_unlock(&snapshot_lock);
+    unlock_snapshots();
 }
 
 static void visit_snapshot_file(int folder, const char *file,
@@ -207,9 +226,9 @@ static void request_restore_locked(struct store *store, const char *folder, stru
 void snapshot_request_restore(struct store *store, const char *folder, struct str name,
                               struct buf *out)
 {
-    pthread_mutex_lock(&snapshot_lock);
+    lock_snapshots();
     request_restore_locked(store, folder, name, out);
-    pthread_mutex_unlock(&snapshot_lock);
+    unlock_snapshots();
 }
 
 void snapshot_count_restores(int *ret_tried, int *ret_restored)
@@ -297,7 +316,7 @@ bool snapshot_complete_restore(const char *folder)
     return false;
 }
 
-bool snapshot_restore_requested(const char *folder)
+static bool restore_requested_snapshot(const char *folder)
 {
     char path[PATH_MAX], half[PATH_MAX], whole[PATH_MAX], blobs[PATH_MAX];
     struct backup_report report;
@@ -323,4 +342,12 @@ bool snapshot_restore_requested(const char *folder)
     restores_done++;
     log_info("restored the snapshot '%s'", requested_name);
     return true;
+}
+
+bool snapshot_restore_requested(const char *folder)
+{
+    set_quick_copies(snapshots_are_quick);
+    bool ok = restore_requested_snapshot(folder);
+    set_quick_copies(false);
+    return ok;
 }

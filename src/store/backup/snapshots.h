@@ -18,6 +18,10 @@ enum { SNAPSHOT_SIGNAL = SIGUSR1 };
 /* Names of the files with the server's key and certificate, which a snapshot includes. */
 extern const char *const snapshot_key_files[];
 
+/* Makes snapshots of this process quick: they do not limit their disk writes and do not sync. For
+ * test servers only, because a power cut can destroy the restored data. */
+void snapshots_make_quick(bool quick);
+
 /* The snapshot functions below write a message for the operator to out: the result, or "error: "
  * and the reason. They block, so call them on a thread that may block. */
 void snapshot_create(struct store *store, const char *folder, struct str name, struct buf *out);

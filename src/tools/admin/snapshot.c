@@ -9,7 +9,7 @@
 #include "tools/tools.h"
 
 /* The timeout is long, because a restore reads and writes the whole database. */
-enum { RESTORE_TIMEOUT_S = 600, POLL_INTERVAL_US = 20 * 1000, MAX_REPLY_BYTES = 1024 * 1024 };
+enum { RESTORE_TIMEOUT_S = 600, POLL_INTERVAL_US = 2 * 1000, MAX_REPLY_BYTES = 1024 * 1024 };
 
 /* Runs a snapshot command with a name and prints the sentence that the server replies. */
 static int run_snapshot_command(const struct command_settings *s, const char *verb,

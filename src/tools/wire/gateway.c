@@ -130,14 +130,13 @@ static enum api_client_event_result receive_text_message(struct api_client *w, i
 struct wire_envelope {
     int64_t op;
     struct opt_int s;
-    struct opt_str t;
-    struct str d;
+    struct opt_str t, d; /* d: JSON; null in op 7 */
 };
 static const struct field envelope_fields[] = {
     { FIELD(struct wire_envelope, op), .type = &type_int },
     { FIELD(struct wire_envelope, s), .type = &type_int, .flags = OPTIONAL | NULLABLE },
     { FIELD(struct wire_envelope, t), .type = &type_text, .flags = OPTIONAL | NULLABLE },
-    { FIELD(struct wire_envelope, d), .type = &type_raw },
+    { FIELD(struct wire_envelope, d), .type = &type_raw, .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
 static const struct schema envelope_schema = { .size = sizeof(struct wire_envelope),
@@ -196,7 +195,7 @@ enum api_client_event_result api_client_next_event(struct api_client *w, int64_t
         if (e->op != DISPATCH || e->t.given != GIVEN)
             continue;
         w->seq = e->s.value;
-        *ret = (struct api_client_event){ e->t.value, e->d };
+        *ret = (struct api_client_event){ e->t.value, e->d.value };
         return CLIENT_EVENT;
     }
 }
@@ -241,7 +240,7 @@ static bool receive_hello(struct api_client *w, int64_t until)
         return false;
     const struct wire_envelope *e = schema_decode_or_null(&type_envelope, text, w->arena);
     const struct hello_or_ready_data *hello =
-        e && e->op == HELLO ? schema_decode_or_null(&type_hello, e->d, w->arena) : NULL;
+        e && e->op == HELLO ? schema_decode_or_null(&type_hello, e->d.value, w->arena) : NULL;
     if (!hello)
         return false;
     w->beat_ns = hello->heartbeat_interval * 1000000;
