@@ -21,6 +21,7 @@ import { TESTS as search } from "./search.js";
 import { TESTS as talk } from "./message_content.js";
 import { TESTS as unread } from "./unread.js";
 import { TESTS as voice } from "./voice_media.js";
+import { TESTS as voiceBots } from "./voice_bots.js";
 import { TESTS as voicePage } from "./voice_page.js";
 import { TESTS as welcome } from "./welcome.js";
 import { TESTS as wire } from "./workbench.js";
@@ -34,7 +35,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, sharing, voice, voicePage };
+const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, sharing, voice, voiceBots, voicePage };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(worker, name, test) {
