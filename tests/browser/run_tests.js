@@ -22,6 +22,7 @@ import { TESTS as talk } from "./message_content.js";
 import { TESTS as unread } from "./unread.js";
 import { TESTS as voice } from "./voice_media.js";
 import { TESTS as voiceBots } from "./voice_bots.js";
+import { TESTS as voiceFirefox } from "./voice_firefox.js";
 import { TESTS as voicePage } from "./voice_page.js";
 import { TESTS as welcome } from "./welcome.js";
 import { TESTS as wire } from "./workbench.js";
@@ -37,6 +38,8 @@ const MAX_WORKERS = 3;
 /** The longest groups first, so that none runs alone at the end. */
 const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, sharing, voice, voiceBots, voicePage };
 const NIGHTLY = { chatWalks, benchWalks };
+/** Needs packages that only the step firefox installs, so only the word firefox runs it. */
+const FIREFOX = { voiceFirefox };
 
 async function runTest(worker, name, test) {
   const began = Date.now();
@@ -74,7 +77,7 @@ async function main() {
   mkdirSync(options.artefacts, { recursive: true });
   if (pictures) mkdirSync(pictures, { recursive: true });
   options.browser = await chromium.launch({ executablePath: chromiumPath, args: FLAGS });
-  const waiting = Object.entries(words.length ? { ...NIGHTLY, ...WORKERS } : nightly ? NIGHTLY : WORKERS);
+  const waiting = Object.entries(words.includes("firefox") ? FIREFOX : words.length ? { ...NIGHTLY, ...WORKERS } : nightly ? NIGHTLY : WORKERS);
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const more = await runWorker(next); // not in one expression: it would use the count from before the wait

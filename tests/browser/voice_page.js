@@ -59,7 +59,7 @@ function listen() {
   };
 }
 
-const rtp = (page, ...what) => page.evaluate((x) => globalThis.rtp(...x), what);
+export const rtp = (page, ...what) => page.evaluate((x) => globalThis.rtp(...x), what);
 const loudest = (page, ms) => page.evaluate(async (time) => {
   let most = 0;
   for (const end = performance.now() + time; performance.now() < end; await new Promise((go) => setTimeout(go, 50))) most = Math.max(most, globalThis.loudness());
@@ -76,7 +76,9 @@ export async function receivesTone(page, hertz) {
 }
 /** Returns a script that makes a tone the sound of the microphone. @param {number} hertz */
 export const playTone = (hertz) => `(${(frequency) => {
-  navigator.mediaDevices.getUserMedia = async () => {
+  const getUserMedia = navigator.mediaDevices?.getUserMedia.bind(navigator.mediaDevices);
+  if (getUserMedia) navigator.mediaDevices.getUserMedia = async (wants) => {
+    if (!wants.audio) return getUserMedia(wants);
     const context = new AudioContext(), out = new MediaStreamAudioDestinationNode(context);
     const tone = new OscillatorNode(context, { frequency });
     tone.connect(new GainNode(context, { gain: 0.4 })).connect(out);
