@@ -155,6 +155,40 @@ def command_changes_nothing_outside_its_namespace(executable):
         expect(open("/etc/hosts", "rb").read() == before, "/etc/hosts changed")
 
 
+BOT = """const { Client } = require('discord.js');
+const client = new Client({ intents: [] });
+client.once('clientReady', () => { console.log('ready', client.user.username); process.exit(0); });
+client.login(process.env.TOKEN);
+"""
+
+
+def documented_commands_run_a_bot(executable):
+    """Runs the lines of docs/testing-your-bot.md and of README.md."""
+    def page(*path):
+        with open(os.path.join(HERE, "..", "..", *path), encoding="utf-8") as f:
+            return f.read()
+
+    _, modules = node_command("as_discord.js")
+    guide = page("docs", "testing-your-bot.md")
+    lines = re.search(r"^```sh\n(guildhall import world.json.*?)^```$", guide, re.M | re.S)[1]
+    readme = re.search(r"^```sh\n(TOKEN=.*--as-discord.*?)^```$", page("README.md"), re.M | re.S)[1]
+    lines += readme.replace("TOKEN=...", "TOKEN=weather-token-for-tests")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("bot.js", BOT), ("world.json", re.search(
+                r"^```json world.json\n(.*?)^```$", guide, re.M | re.S)[1])):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                f.write(text)
+        os.mkdir(os.path.join(folder, "build"))
+        os.symlink(executable, os.path.join(folder, "build", "guildhall"))
+        env = {**os.environ, "GUILDHALL_LISTEN": f"{loopback_address()}:443",
+               "NODE_PATH": os.path.join(modules, "node_modules"),
+               "PATH": os.path.join(folder, "build") + ":" + os.environ["PATH"]}
+        done = subprocess.run(["sh", "-euc", lines], cwd=folder, env=env, capture_output=True,
+                              text=True, timeout=300, check=False)
+        expect(done.returncode == 0 and done.stdout.count("\nready weather\n") == 2,
+               done.stdout + done.stderr)
+
+
 def ordinary_user_gets_a_network_of_its_own(executable):
     if os.geteuid() != 0:
         raise Skip("this test starts as root and becomes another user")
@@ -250,5 +284,6 @@ if __name__ == "__main__":
         certificates_stay_until_a_name_is_missing_and_only_the_server_has_a_key,
         exit_status_is_that_of_the_command,
         command_changes_nothing_outside_its_namespace,
+        documented_commands_run_a_bot,
         ordinary_user_gets_a_network_of_its_own,
     ])
