@@ -4,6 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { findProgram } from './program.js';
+
 const PATIENCE_MS = 30_000;
 
 /** An error, with the exit status and the output of the program. */
@@ -269,9 +271,10 @@ function serve(binary, data, flags) {
 
 /**
  * Starts a server from a world (an object, or the path of a file) on a free port.
- * The program is `binary`, the environment's GUILDHALL_BINARY, or `guildhall` in the path.
+ * The program is `binary`, the environment's GUILDHALL_BINARY, the one that was installed with this
+ * package, or `guildhall` in the path.
  */
-export async function startGuildhall({ world, binary = process.env.GUILDHALL_BINARY ?? 'guildhall', flags = [] }) {
+export async function startGuildhall({ world, binary = findProgram(), flags = [] }) {
   const folder = await mkdtemp(join(tmpdir(), 'guildhall-'));
   const data = join(folder, 'data');
   try {

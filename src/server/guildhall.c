@@ -157,7 +157,7 @@ static struct api *create_api(struct guildhall *g)
         .files_url = c->as_discord ? PLATFORM_FILES_URL : NULL,
         .cors_origin = c->cors_origin,
         .application_flags = c->privileged_intents ? APPLICATION_FLAGS_INTENTS : 0,
-        .version = GUILDHALL_VERSION,
+        .version = g->hooks.version ? g->hooks.version : GUILDHALL_VERSION,
         .password_ops = (unsigned long long)c->password_passes,
         .password_memory = (size_t)c->password_memory_mib * 1024 * 1024,
         .password_threads = config_password_threads(c),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/guildhall.h"
+#include "tools/version.h"
 
 void print_and_free_buf(struct buf *out)
 {
@@ -48,13 +49,6 @@ static int print_sample_config(const struct command_settings *s, char **argument
     buf_init(&out, SIZE_MAX);
     options_append_sample_file(config_option_rows, &config_option_source, &out);
     print_and_free_buf(&out);
-    return 0;
-}
-
-static int print_version(const struct command_settings *s, char **arguments)
-{
-    (void)s, (void)arguments;
-    puts("guildhall " GUILDHALL_VERSION);
     return 0;
 }
 
@@ -165,7 +159,8 @@ const struct program_command program_commands[] = {
       tool_manual, NULL, .examples = "manual | man -l -\nmanual errors >errors.md" },
     { "completion", "bash|zsh|fish", "Print the completion script for a shell", tool_completion,
       NULL, .examples = "completion bash >/etc/bash_completion.d/guildhall" },
-    { "version", "", "Print the version", print_version, NULL, .examples = "version" },
+    { "version", "", "Print version, commit, type and libraries of this program", tool_version,
+      version_option_rows, .examples = "version\nversion --json" },
     { "help", "[COMMAND]", "Print this list, or the help of one command", tool_help, NULL,
       .examples = "help invoke" },
     { 0 },

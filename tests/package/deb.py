@@ -39,7 +39,7 @@ def made(kind):
 def readme_lines():
     """Returns the README commands to build, install and create the first account."""
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-        block = re.search(r"^```sh\n(make dist .*?)^```$", file.read(), re.M | re.S)[1]
+        block = re.search(r"^```sh\n(make deb .*?)^```$", file.read(), re.M | re.S)[1]
     lines = [line.split("  #")[0].strip() for line in block.splitlines()]
     expect(len(lines) == 3, block)
     return lines

@@ -35,7 +35,11 @@ ELSEWHERE = {
         "tests/tools/operator_commands.py documented_operator_commands_work",
     ("docs/OPERATING.md", "guildhall backup guildhall.backup"):
         "tests/tools/backup.py documented_backup_commands_work",
-    ("README.md", "make dist"): "tests/package/deb.py readme_lines",
+    ("README.md", "make deb"): "tests/package/deb.py readme_lines",
+    ("docs/macos-and-windows.md", ""): "tests/package/packages.py documented_container_commands_run",
+    ("packaging/npm/README.md", ""):
+        "tests/package/packages.py npm_package_from_a_registry_runs_the_test_of_its_readme",
+    ("packaging/python/README.md", ""): "tests/package/packages.py wheel_runs_the_test_of_its_readme",
     ("docs/OPERATING.md", "sudo systemctl stop"):
         "tests/package/deb.py documented_socket_commands_stop_the_service_first",
     ("README.md", "make run"): "scripts/test contributing",  # and its `make test` runs this

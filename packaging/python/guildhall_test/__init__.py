@@ -21,6 +21,8 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Pattern, Union
 
+from guildhall_test.program import find_program
+
 __all__ = ["Answer", "Guildhall", "GuildhallError", "Person", "eventually"]
 
 PATIENCE = 30.0
@@ -194,12 +196,13 @@ class Person:
 class Guildhall:
     """A server from a world, on a free port; ended by `stop`, or at the end of a `with`.
 
-    The program is `binary`, GUILDHALL_BINARY of the environment, or `guildhall` in the path.
+    The program is `binary`, GUILDHALL_BINARY of the environment, the one that was installed with this
+    package, or `guildhall` in the path.
     """
 
     def __init__(self, world: Union[dict, str, os.PathLike], binary: Optional[str] = None,
                  flags: tuple = ()):
-        self.binary = binary or os.environ.get("GUILDHALL_BINARY") or "guildhall"
+        self.binary = binary or find_program()
         self._folder = tempfile.mkdtemp(prefix="guildhall-")
         self.data = os.path.join(self._folder, "data")
         self._process: Optional[subprocess.Popen] = None
