@@ -8,7 +8,7 @@ DATA ?= data
 
 .DEFAULT_GOAL := help
 .PHONY: help run build dev test nightly cluster cluster-test bench bench-counts fuzz dist static arm64 format \
-	lint install clean
+	lint install clean site
 
 help: ## list these commands
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 18
@@ -54,6 +54,7 @@ cluster-test: ## run the long tests of several nodes on one database
 	@scripts/with-postgres python3 tests/cluster/balancer.py build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/database_restarts.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/database_failover.py build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/remote_database.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/clock_skew.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/latency.py build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/rolling_upgrade.py --long build/debug/src/guildhall
@@ -86,6 +87,10 @@ arm64: ## make the Debian package and the static program for 64-bit ARM with a c
 	@scripts/setup arm64
 	@scripts/package deb arm64
 	@scripts/package static arm64
+
+site: ## make the documentation as static files in build/site
+	@scripts/setup build
+	@scripts/make-site build/site
 
 format: ## format the C files with clang-format
 	@git ls-files -z '*.c' '*.h' | xargs -0 clang-format -i

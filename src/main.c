@@ -12,7 +12,7 @@ static int print_help_if_requested(const struct program_command *c, char **words
 {
     if (*words && strcmp(*words, "-h") == 0)
         return print_command_help(c, false);
-    for (; *words; words++) {
+    for (; *words && strcmp(*words, "--") != 0; words++) {
         if (strcmp(*words, "--help") == 0)
             return print_command_help(c, false);
         if (strcmp(*words, "--help-all") == 0)

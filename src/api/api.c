@@ -224,6 +224,8 @@ struct str api_base_url(const struct call *call, const char *scheme)
 {
     const struct http_exchange *x = call->exchange;
 
+    if (call->api->options.gateway_url && strcmp(scheme, "ws") == 0)
+        return str_of(call->api->options.gateway_url);
     return build_base_url(call, scheme, x ? x->request->host : (struct str){ 0 });
 }
 
@@ -232,6 +234,8 @@ struct str api_public_base_url(const struct call *call)
 {
     const struct http_exchange *x = call->exchange;
 
+    if (call->api->options.files_url)
+        return str_of(call->api->options.files_url);
     if (x && (x->request->method == HTTP_GET || x->request->method == HTTP_HEAD))
         return api_base_url(call, "http");
     return build_base_url(call, "http", x ? x->local : (struct str){ 0 });

@@ -69,6 +69,8 @@ struct api_options {
     struct auth *auth;
     struct rate_limit_options limits;
     const char *public_url;  /* "https://chat.example"; NULL to use the client's Host header */
+    const char *gateway_url; /* URL of the gateway, or NULL: the same host as the API */
+    const char *files_url;   /* base URL of files in events, or NULL: the same host as the API */
     const char *cors_origin; /* "*", an origin, or NULL to disable CORS */
     const char *version;
     int64_t application_flags; /* flags that new applications have */

@@ -17,7 +17,7 @@ struct options_reader {
     struct arena *arena;
     char *target;
     const char *problem;
-    bool no_arguments;
+    bool no_arguments, command_follows;
 };
 
 static void report_option_error(struct options_reader *r, struct str sentence)
@@ -238,7 +238,10 @@ static int parse_command_line_flag(struct options_reader *r, char **argv)
 static void parse_command_line_flags(struct options_reader *r, char **argv, char **rest)
 {
     while (*argv && !r->problem) {
-        if (strncmp(*argv, "--", 2) == 0)
+        if (r->command_follows && strcmp(*argv, "--") == 0)
+            while (*argv)
+                *rest++ = *argv++;
+        else if (strncmp(*argv, "--", 2) == 0)
             argv += parse_command_line_flag(r, argv);
         else
             *rest++ = *argv++;
@@ -251,7 +254,11 @@ bool options_read(const struct option_row *rows, const struct option_source *sou
                   const char **ret_problem)
 {
     struct options_reader r = {
-        .rows = rows, .arena = arena, .target = target, .no_arguments = source->no_arguments
+        .rows = rows,
+        .arena = arena,
+        .target = target,
+        .no_arguments = source->no_arguments,
+        .command_follows = source->command_follows,
     };
 
     for (const struct option_row *row = rows; row->name; row++)
@@ -275,7 +282,7 @@ const char *options_read_one_early(const char *name, const struct option_source 
     char variable[128];
     size_t n = strlen(name);
 
-    for (; *argv; argv++) {
+    for (; *argv && strcmp(*argv, "--") != 0; argv++) {
         if (strncmp(*argv, "--", 2) != 0 || strncmp(*argv + 2, name, n) != 0)
             continue;
         if ((*argv)[2 + n] == '=')

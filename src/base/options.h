@@ -38,6 +38,7 @@ struct option_source {
     const char *prefix;  /* for environment variables: "GUILDHALL_" */
     const char *file;  /* INI file or NULL; after it, FILE.d/NAME.conf are read, ordered by name */
     bool no_arguments; /* program takes no arguments, so a word after a switch is its value */
+    bool command_follows; /* "--" ends the options: it and the words after it are arguments */
 };
 
 /* Reads all options into the struct `target`. argv starts after the command. Arguments that are not

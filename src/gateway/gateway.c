@@ -75,7 +75,7 @@ void gateway_join_cluster(struct gateway *g, struct cluster *c)
     if (g->options.journal)
         g->journal = journal_open(g->options.journal, cluster_node_identity(c));
     if (g->options.replicates && g->journal && cluster_has_nats(c))
-        g->replica = replica_new();
+        g->replica = replica_new(cluster_node_identity(c));
 }
 
 void gateway_on_session_move(struct gateway *g, const struct session_move *m)
@@ -83,7 +83,7 @@ void gateway_on_session_move(struct gateway *g, const struct session_move *m)
     if (m->kind == MOVE_REQUEST && m->from == cluster_node_identity(g->cluster))
         session_release_on_request(g, m);
     else if (m->kind != MOVE_REQUEST && m->to == cluster_node_identity(g->cluster))
-        session_request_on_reply(g, m);
+        session_request_on_reply(g, m, 0);
 }
 
 void gateway_on_replica_message(struct gateway *g, struct str message)
@@ -100,7 +100,8 @@ void gateway_on_replica_message(struct gateway *g, struct str message)
         replication_resend_loop(g, reply.loop_index);
     if (reply.number)
         session_request_on_reply(
-            g, &(struct session_move){ .kind = MOVE_RELEASED, .number = reply.number });
+            g, &(struct session_move){ .kind = MOVE_RELEASED, .number = reply.number },
+            reply.unknown_at);
     buf_clear(&reply.bytes);
 }
 

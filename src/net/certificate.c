@@ -1,4 +1,5 @@
-/* certificate.c - creates a self-signed certificate, for development and tests. */
+/* certificate.c - creates a self-signed certificate, or one with an authority of its own, for
+ * development and tests. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +62,9 @@ static bool certificate_covers_host(X509 *certificate, const char *host)
     return X509_check_host(certificate, host, 0, 0, NULL) == 1;
 }
 
-static bool certificate_is_usable(const char *path, const char *host)
+/* Returns whether the file has a certificate for the host and all names that stays valid for some
+ * days. names may be NULL. */
+static bool certificate_is_usable(const char *path, const char *host, const char *const *names)
 {
     FILE *f = fopen(path, "re");
     X509 *certificate = f ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
@@ -69,6 +72,8 @@ static bool certificate_is_usable(const char *path, const char *host)
     bool good = certificate && X509_cmp_time(X509_get0_notAfter(certificate), &soon) > 0 &&
                 certificate_covers_host(certificate, host);
 
+    for (; good && names && *names; names++)
+        good = certificate_covers_host(certificate, *names);
     if (f)
         fclose(f);
     X509_free(certificate);
@@ -76,31 +81,65 @@ static bool certificate_is_usable(const char *path, const char *host)
     return good;
 }
 
-static bool add_certificate_extension(X509 *c, int kind, const char *value)
+/* A certificate and its key. The issuer signs it; a certificate without an issuer signs itself. */
+struct certificate_draft {
+    X509 *certificate;
+    EVP_PKEY *key;
+    const struct certificate_draft *issuer;
+};
+
+static bool certificate_draft_init(struct certificate_draft *d,
+                                   const struct certificate_draft *issuer)
 {
-    X509_EXTENSION *e = X509V3_EXT_conf_nid(NULL, NULL, kind, value);
-    bool ok = e && X509_add_ext(c, e, -1) == 1;
+    *d = (struct certificate_draft){ .certificate = X509_new(),
+                                     .key = EVP_EC_gen("P-256"),
+                                     .issuer = issuer };
+    return d->certificate && d->key;
+}
+
+static void certificate_draft_clear(struct certificate_draft *d)
+{
+    X509_free(d->certificate);
+    EVP_PKEY_free(d->key);
+}
+
+static bool add_certificate_extension(struct certificate_draft *d, int kind, const char *value)
+{
+    X509 *issuer = d->issuer ? d->issuer->certificate : d->certificate;
+    X509V3_CTX context;
+
+    X509V3_set_ctx_nodb(&context);
+    X509V3_set_ctx(&context, issuer, d->certificate, NULL, NULL, 0);
+    X509_EXTENSION *e = X509V3_EXT_conf_nid(NULL, &context, kind, value);
+    bool ok = e && X509_add_ext(d->certificate, e, -1) == 1;
 
     X509_EXTENSION_free(e);
     return ok;
 }
 
-static bool add_alternative_names(X509 *c, const char *host)
+static bool add_alternative_names(struct certificate_draft *d, const char *host,
+                                  const char *const *more)
 {
-    static const char always[] = "DNS:localhost,IP:127.0.0.1,IP:::1";
     unsigned char address[sizeof(struct in6_addr)];
     bool ip = inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
-    char names[512];
+    struct buf names;
 
+    buf_init(&names, 8192);
     /* In the subjectAltName extension, a comma in the host would start another name. */
-    if (strchr(host, ',') || strlen(host) > 255 || host[0] == 0 || strcmp(host, "localhost") == 0)
-        return add_certificate_extension(c, NID_subject_alt_name, always);
-    snprintf(names, sizeof names, "%s:%s,%s", ip ? "IP" : "DNS", host, always);
-    return add_certificate_extension(c, NID_subject_alt_name, names);
+    if (!strchr(host, ',') && strlen(host) <= 255 && host[0] && strcmp(host, "localhost") != 0)
+        buf_printf(&names, "%s:%s,", ip ? "IP" : "DNS", host);
+    buf_add_lit(&names, "DNS:localhost,IP:127.0.0.1,IP:::1");
+    for (; more && *more; more++)
+        buf_printf(&names, ",DNS:%s", *more);
+    buf_add_char(&names, 0);
+    bool ok = !buf_is_full(&names) && add_certificate_extension(d, NID_subject_alt_name, names.p);
+    buf_clear(&names);
+    return ok;
 }
 
-static bool fill_and_sign_certificate(X509 *c, EVP_PKEY *key, const char *host)
+static bool fill_subject_and_validity(struct certificate_draft *d, const char *common_name)
 {
+    X509 *c = d->certificate;
     time_t now = (time_t)clock_s();
     uint64_t serial = 0;
     X509_NAME *name = X509_get_subject_name(c);
@@ -111,59 +150,126 @@ static bool fill_and_sign_certificate(X509 *c, EVP_PKEY *key, const char *host)
            ASN1_INTEGER_set_uint64(X509_get_serialNumber(c), (serial >> 1) + 1) == 1 &&
            X509_time_adj_ex(X509_getm_notBefore(c), 0, -3600, &now) &&
            X509_time_adj_ex(X509_getm_notAfter(c), 0, VALID_FOR - 2 * 3600, &now) &&
-           X509_set_pubkey(c, key) == 1 &&
-           X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC,
-                                      (const unsigned char *)"Guildhall, self-signed", -1, -1,
-                                      0) == 1 &&
-           X509_set_issuer_name(c, name) == 1 && add_alternative_names(c, host) &&
-           add_certificate_extension(c, NID_basic_constraints, "critical,CA:FALSE") &&
-           add_certificate_extension(c, NID_ext_key_usage, "serverAuth") &&
-           X509_sign(c, key, EVP_sha256()) > 0;
+           X509_set_pubkey(c, d->key) == 1 &&
+           X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)common_name,
+                                      -1, -1, 0) == 1 &&
+           X509_set_issuer_name(c, d->issuer ? X509_get_subject_name(d->issuer->certificate)
+                                             : name) == 1;
 }
 
-static bool write_certificate_and_key(X509 *c, EVP_PKEY *key, const char *certificate_path,
-                                      const char *key_path)
+static bool certificate_sign(struct certificate_draft *d)
 {
-    BIO *certificate_pem = BIO_new(BIO_s_mem()), *key_pem = BIO_new(BIO_s_secmem());
-    bool ok = certificate_pem && key_pem && PEM_write_bio_X509(certificate_pem, c) == 1 &&
-              PEM_write_bio_PrivateKey(key_pem, key, NULL, NULL, 0, NULL, NULL) == 1 &&
-              write_pem_file(key_path, key_pem) &&
-              write_pem_file(certificate_path, certificate_pem);
+    return X509_sign(d->certificate, d->issuer ? d->issuer->key : d->key, EVP_sha256()) > 0;
+}
 
-    BIO_free(certificate_pem);
+/* Fills a server's certificate for the host and for names, which may be NULL. */
+static bool fill_and_sign_certificate(struct certificate_draft *d, const char *host,
+                                      const char *const *names)
+{
+    return fill_subject_and_validity(d, d->issuer ? "Guildhall, for tests"
+                                                  : "Guildhall, self-signed") &&
+           add_alternative_names(d, host, names) &&
+           add_certificate_extension(d, NID_basic_constraints, "critical,CA:FALSE") &&
+           add_certificate_extension(d, NID_ext_key_usage, "serverAuth") &&
+           (!d->issuer || add_certificate_extension(d, NID_authority_key_identifier, "keyid")) &&
+           certificate_sign(d);
+}
+
+static bool fill_and_sign_authority(struct certificate_draft *d)
+{
+    return fill_subject_and_validity(d, "Guildhall, authority for tests") &&
+           add_certificate_extension(d, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") &&
+           add_certificate_extension(d, NID_key_usage, "critical,keyCertSign") &&
+           add_certificate_extension(d, NID_subject_key_identifier, "hash") && certificate_sign(d);
+}
+
+static bool write_certificate(X509 *c, const char *path)
+{
+    BIO *pem = BIO_new(BIO_s_mem());
+    bool ok = pem && PEM_write_bio_X509(pem, c) == 1 && write_pem_file(path, pem);
+
+    BIO_free(pem);
+    return ok;
+}
+
+static bool write_certificate_and_key(const struct certificate_draft *d,
+                                      const char *certificate_path, const char *key_path)
+{
+    BIO *key_pem = BIO_new(BIO_s_secmem());
+    bool ok =
+        key_pem && PEM_write_bio_PrivateKey(key_pem, d->key, NULL, NULL, 0, NULL, NULL) == 1 &&
+        write_pem_file(key_path, key_pem) && write_certificate(d->certificate, certificate_path);
+
     BIO_free(key_pem);
     return ok;
 }
 
-static bool create_certificate(const char *certificate_path, const char *key_path, const char *host)
-{
-    EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *c = X509_new();
-    bool ok = key && c && fill_and_sign_certificate(c, key, host) &&
-              write_certificate_and_key(c, key, certificate_path, key_path);
+/* Paths of the files in a folder for certificates. */
+struct certificate_files {
+    char certificate[4000], key[4000], authority[4000];
+};
 
-    if (!ok)
-        log_error("tls: cannot create a self-signed certificate for '%s'", host);
-    ERR_clear_error();
-    X509_free(c);
-    EVP_PKEY_free(key);
+static bool create_self_signed_certificate(const struct certificate_files *f, const char *host)
+{
+    struct certificate_draft d;
+    bool ok = certificate_draft_init(&d, NULL) && fill_and_sign_certificate(&d, host, NULL) &&
+              write_certificate_and_key(&d, f->certificate, f->key);
+
+    certificate_draft_clear(&d);
     return ok;
+}
+
+static bool create_issued_certificate(const struct certificate_files *f, const char *host,
+                                      const char *const *names)
+{
+    struct certificate_draft authority, d = { 0 };
+    bool ok = certificate_draft_init(&authority, NULL) && fill_and_sign_authority(&authority) &&
+              certificate_draft_init(&d, &authority) &&
+              fill_and_sign_certificate(&d, host, names) &&
+              write_certificate(authority.certificate, f->authority) &&
+              write_certificate_and_key(&d, f->certificate, f->key);
+
+    certificate_draft_clear(&d);
+    certificate_draft_clear(&authority);
+    return ok;
+}
+
+/* Opens the certificate of a folder, and creates it first if necessary; names is NULL for a
+ * self-signed one. */
+static enum err open_or_create_certificate(const char *folder, const char *host,
+                                           const char *const *names, struct tls_context **ret)
+{
+    struct certificate_files f;
+
+    if (!join_path(f.certificate, sizeof f.certificate, folder, "cert.pem") ||
+        !join_path(f.key, sizeof f.key, folder, "key.pem") ||
+        !join_path(f.authority, sizeof f.authority, folder, "ca.pem")) {
+        log_error("tls: the path of the certificate folder is too long");
+        return ERR_INTERNAL;
+    }
+    /* After a crash between the two writes, certificate and key do not match. Recreate both. */
+    if (certificate_is_usable(f.certificate, host, names) &&
+        (!names || access(f.authority, R_OK) == 0) &&
+        tls_context_open(f.certificate, f.key, ret) == OK)
+        return OK;
+    bool ok = names ? create_issued_certificate(&f, host, names)
+                    : create_self_signed_certificate(&f, host);
+    ERR_clear_error();
+    if (!ok) {
+        log_error("tls: cannot create a certificate for '%s' in '%s'", host, folder);
+        return ERR_INTERNAL;
+    }
+    return tls_context_open(f.certificate, f.key, ret);
 }
 
 enum err tls_context_open_self_signed(const char *folder, const char *host,
                                       struct tls_context **ret)
 {
-    char certificate[4000], key[4000];
+    return open_or_create_certificate(folder, host, NULL, ret);
+}
 
-    if (!join_path(certificate, sizeof certificate, folder, "cert.pem") ||
-        !join_path(key, sizeof key, folder, "key.pem")) {
-        log_error("tls: the path of the certificate folder is too long");
-        return ERR_INTERNAL;
-    }
-    /* After a crash between the two writes, certificate and key do not match. Recreate both. */
-    if (certificate_is_usable(certificate, host) && tls_context_open(certificate, key, ret) == OK)
-        return OK;
-    if (!create_certificate(certificate, key, host))
-        return ERR_INTERNAL;
-    return tls_context_open(certificate, key, ret);
+enum err tls_context_open_issued(const char *folder, const char *host, const char *const *names,
+                                 struct tls_context **ret)
+{
+    return open_or_create_certificate(folder, host, names, ret);
 }

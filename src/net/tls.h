@@ -19,6 +19,12 @@ enum err tls_context_open(const char *certificate, const char *key, struct tls_c
  * 0600). */
 enum err tls_context_open_self_signed(const char *folder, const char *host,
                                       struct tls_context **ret);
+/* Opens cert.pem and key.pem in the folder, for the names (a list that ends with NULL) and the
+ * host. If they are missing, expire within 7 days or lack a name, first creates a certificate
+ * authority that signs them, and stores its certificate in ca.pem. Its key is never stored, so that
+ * nobody can issue another certificate that clients of ca.pem trust. */
+enum err tls_context_open_issued(const char *folder, const char *host, const char *const *names,
+                                 struct tls_context **ret);
 /* Uses other certificate files for new connections. If they are invalid, logs and changes nothing.
  * May be called from any thread. */
 enum err tls_context_reload(struct tls_context *c, const char *certificate, const char *key);

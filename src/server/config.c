@@ -79,6 +79,9 @@ const struct option_row config_option_rows[] = {
       .help = "Create a self-signed certificate for local use in the data folder" },
     { "tls-only", OPTION_SWITCH, CONFIG_OFFSET(tls_only), .fallback = "off",
       .help = "Refuse connections without TLS" },
+    { "as-discord", OPTION_SWITCH, CONFIG_OFFSET(as_discord), .fallback = "off",
+      .help = "For tests: serve on port 443 under Discord's host names, with certificates of a "
+              "private authority; a command after -- runs with these names" },
     { "cors-origin", OPTION_TEXT, CONFIG_OFFSET(cors_origin), .value = "ORIGIN",
       .help = "Origin whose web pages may call the API; * for all" },
     { "web", OPTION_CHOICE, CONFIG_OFFSET(web), .fallback = "on", .choices = "on|off|operator",

@@ -6,7 +6,7 @@
 
 struct config {
     const char *listen, *data, *store, *bus, *bus_ca, *blobs, *ledger, *config;
-    bool keep_events, keeper;
+    bool keep_events, keeper, as_discord;
     const char *public_url, *cors_origin, *voice_regions, *voice_vip_regions, *voice_near,
         *voice_endpoint, *voice_port, *voice_address, *voice_e2ee;
     const char *log_level, *log_format, *durability, *private_endpoints, *registration;
@@ -34,6 +34,9 @@ struct config {
 
 extern const struct option_row config_option_rows[];
 extern const struct option_source config_option_source;
+
+/* With as-discord: completes the options by those that it implies (server/as_discord.c). */
+void config_complete_as_discord(struct config *c, struct arena *arena);
 
 /* Passes the options to the source folders that use them; they apply to the whole process. Logs an
  * error and returns false if an option is invalid. */

@@ -8,6 +8,7 @@
 #include "cluster/cluster.h"
 #include "gateway_source/gateway_source.h"
 #include "gifs/gifs.h"
+#include "server/as_discord.h"
 #include "server/memory_limit.h"
 #include "net/client/mailer.h"
 #include "net/tls.h"
@@ -152,6 +153,8 @@ static struct api *create_api(struct guildhall *g)
             .percent = (unsigned)c->rate_limit_percent,
         },
         .public_url = c->public_url,
+        .gateway_url = c->as_discord ? PLATFORM_GATEWAY_URL : NULL,
+        .files_url = c->as_discord ? PLATFORM_FILES_URL : NULL,
         .cors_origin = c->cors_origin,
         .application_flags = c->privileged_intents ? APPLICATION_FLAGS_INTENTS : 0,
         .version = GUILDHALL_VERSION,

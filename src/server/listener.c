@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "server/as_discord.h"
 #include "server/systemd.h"
 #include "server/memory_limit.h"
 #include "net/tls.h"
@@ -75,6 +76,8 @@ enum err open_tls_certificate(struct guildhall *g)
         log_error("tls-cert and tls-key must be set together; only one of them is set");
         return ERR_INTERNAL;
     }
+    if (c->as_discord)
+        return open_platform_certificate(c, g->host, &g->tls);
     if (c->tls_self_signed)
         return tls_context_open_self_signed(c->data, g->host, &g->tls);
     if (c->tls_only) {
@@ -123,7 +126,13 @@ static bool on_websocket_upgrade(void *arg, const struct http_request *r,
                                  struct websocket_handler *ret)
 {
     struct guildhall *g = arg;
+    struct http_request voice = *r;
 
+    /* The platform's voice servers have host names of their own, and no path. */
+    if (g->config->as_discord && str_starts_with(r->host, STR(PLATFORM_VOICE_HOST))) {
+        voice.path = STR("/voice");
+        return relay_accept_websocket(g->relay, &voice, ret);
+    }
     return workbench_accept_websocket(g->workbench, r, ret) ||
            relay_accept_websocket(g->relay, r, ret) || gateway_accept_upgrade(g->gateway, r, ret);
 }

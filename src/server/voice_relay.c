@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "net/address.h"
+#include "server/as_discord.h"
 #include "server/guildhall_internal.h"
 #include "voice/voice.h"
 
@@ -101,6 +102,8 @@ static int format_voice_endpoint(const struct guildhall *g, char *out, size_t ma
 
     if (g->config->voice_endpoint)
         return snprintf(out, max, "%s", g->config->voice_endpoint);
+    if (g->config->as_discord)
+        return snprintf(out, max, PLATFORM_VOICE_HOST ":443");
     if (!url.p)
         return snprintf(out, max, strchr(g->host, ':') ? "[%s]:%d/voice" : "%s:%d/voice", g->host,
                         http_server_port(g->server));

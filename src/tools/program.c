@@ -59,9 +59,10 @@ static int print_version(const struct command_settings *s, char **arguments)
 }
 
 const struct program_command program_commands[] = {
-    { "serve", "", "Run the server", tool_serve, NULL, .makes_data = true,
+    { "serve", "[-- COMMAND …]", "Run the server", tool_serve, NULL, .makes_data = true,
       .examples =
-          "serve --data /var/lib/guildhall --listen 0.0.0.0:8080\nserve --workbench on --rate-limits off" },
+          "serve --data /var/lib/guildhall --listen 0.0.0.0:8080\nserve --workbench on --rate-limits off\nserve --as-discord -- node bot.js",
+      .command_follows = true },
     { "demo", "", "Run the server with a small example world", tool_demo, NULL, .makes_data = true,
       .examples = "demo\ndemo --listen 127.0.0.1:9000" },
     { "reload", "", "Make the running server read its configuration again", tool_reload, NULL,

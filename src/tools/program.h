@@ -10,6 +10,7 @@ struct program_command {
     const struct option_row *options; /* additional options, or NULL */
     bool makes_data;      /* may create the data folder: the package's folder is not the default */
     const char *examples; /* lines of shell, for the help */
+    bool command_follows; /* words after "--" are a command that the program runs */
 };
 
 /* The list ends with a row without a name. */

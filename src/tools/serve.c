@@ -12,6 +12,7 @@
 #include "server/guildhall.h"
 #include "server/systemd.h"
 #include "store/backup/snapshots.h"
+#include "tools/as_discord.h"
 
 /* A running server and its configuration. */
 struct served_instance {
@@ -32,6 +33,7 @@ static sigset_t create_set_of_handled_signals(void)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
     sigaddset(&set, SNAPSHOT_SIGNAL);
+    sigaddset(&set, SIGCHLD); /* the command of --as-discord has ended */
     return set;
 }
 
@@ -40,6 +42,9 @@ static sigset_t create_set_of_handled_signals(void)
 static void block_signals(void)
 {
     sigset_t set = create_set_of_handled_signals();
+    struct sigaction ended_only = { .sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP };
+
+    sigaction(SIGCHLD, &ended_only, NULL);
 
     pthread_sigmask(SIG_BLOCK, &set, NULL);
 }
@@ -122,8 +127,8 @@ static void format_server_url(const struct guildhall *g, const struct config *co
     const char *host = guildhall_host(g);
     const char *open = strchr(host, ':') ? "[" : "", *close = *open ? "]" : "";
 
-    snprintf(out, max, "http%s://%s%s%s:%d", config->tls_only ? "s" : "", open, host, close,
-             guildhall_port(g));
+    snprintf(out, max, "http%s://%s%s%s:%d", config->tls_only || config->as_discord ? "s" : "",
+             open, host, close, guildhall_port(g));
 }
 
 /* Runs the server until a signal arrives and returns the signal, or 0 if the start failed. */
@@ -151,6 +156,7 @@ static int run_server_until_signal(struct served_instance *s,
     log_info("stopping (%s)", sig == SIGINT    ? "interrupted"
                               : sig == SIGTERM ? "asked to"
                               : sig == SIGHUP  ? "the terminal was closed"
+                              : sig == SIGCHLD ? "the command has ended"
                                                : "for a snapshot or a world file");
     systemd_notify_state(sig == SNAPSHOT_SIGNAL ? "RELOADING=1" : "STOPPING=1");
     guildhall_stop(g);
@@ -234,7 +240,15 @@ int tool_reload(const struct command_settings *s, char **arguments)
 
 int tool_serve(const struct command_settings *s, char **arguments)
 {
-    if (*arguments)
-        return print_usage_error("serve accepts no arguments");
+    char **command = *arguments ? arguments + 1 : NULL;
+
+    if (command && strcmp(*arguments, "--") != 0)
+        return print_usage_error("serve accepts no arguments but a command after --");
+    if (command && !*command)
+        return print_usage_error("-- must be followed by a command");
+    if (s->config.as_discord)
+        return serve_as_discord(s, command);
+    if (command)
+        return print_usage_error("serve runs a command only with --as-discord");
     return serve_until_stopped(&s->config, s, NULL, NULL);
 }

@@ -11,9 +11,9 @@
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "                         \
     "require-trusted-types-for 'script'; trusted-types service-worker"
 
-static void web_add_security_headers(struct call *call)
+void web_add_security_headers(struct call *call, struct str policy)
 {
-    call_add_header(call, "Content-Security-Policy", STR(CONTENT_SECURITY_POLICY));
+    call_add_header(call, "Content-Security-Policy", policy);
     call_add_header(call, "Referrer-Policy", STR("no-referrer"));
     call_add_header(call, "X-Frame-Options", STR("DENY"));
     call_add_header(call, "Cross-Origin-Opener-Policy", STR("same-origin"));
@@ -96,6 +96,9 @@ bool web_reply_with_page(void *arg, struct call *call)
     const struct web_options *web = arg;
     const struct http_request *r = call->exchange->request;
     struct str bundle = web->folder ? STR("dev") : str_of(web_bundle);
+    if (docs_reply(call, r->path))
+        return true;
+
     struct web_lookup_result found =
         web_find_file(web, r->path, http_find_header(r, STR("Accept")), bundle);
 
@@ -111,6 +114,6 @@ bool web_reply_with_page(void *arg, struct call *call)
             return false;
         reply_with_file(call, f, &found);
     }
-    web_add_security_headers(call);
+    web_add_security_headers(call, STR(CONTENT_SECURITY_POLICY));
     return true;
 }

@@ -1,9 +1,9 @@
-/* web.h - the web pages: chat and workbench in the browser.
+/* web.h - the web pages: chat, workbench and documentation in the browser.
  *
  * The folder serves the files of web/, which scripts/embed-web compiles into the program, already
- * compressed. It uses base/, net/ and api/, and owns no tables. It handles only GET requests that
- * match no route, so that API requests are not slowed down. The pages use the public API like any
- * client. Start with page.c. */
+ * compressed, and the documentation, which scripts/make-site makes from docs/. It uses base/, net/
+ * and api/, and owns no tables. It handles only GET requests that match no route, so that API
+ * requests are not slowed down. The pages use the public API like any client. Start with page.c. */
 #ifndef WEB_WEB_H
 #define WEB_WEB_H
 

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { TESTS as apps } from "./apps.js";
 import { TESTS as community } from "./community.js";
+import { TESTS as documentation } from "./documentation.js";
 import { TESTS as history } from "./history.js";
 import { TESTS as everyday } from "./everyday.js";
 import { TESTS as hostile } from "./hostile.js";
@@ -21,6 +22,8 @@ import { TESTS as search } from "./search.js";
 import { TESTS as talk } from "./message_content.js";
 import { TESTS as unread } from "./unread.js";
 import { TESTS as voice } from "./voice_media.js";
+import { TESTS as voiceBots } from "./voice_bots.js";
+import { TESTS as voiceFirefox } from "./voice_firefox.js";
 import { TESTS as voicePage } from "./voice_page.js";
 import { TESTS as welcome } from "./welcome.js";
 import { TESTS as wire } from "./workbench.js";
@@ -34,8 +37,10 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, sharing, voice, voicePage };
+const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, documentation, sharing, voice, voiceBots, voicePage };
 const NIGHTLY = { chatWalks, benchWalks };
+/** Needs packages that only the step firefox installs, so only the word firefox runs it. */
+const FIREFOX = { voiceFirefox };
 
 async function runTest(worker, name, test) {
   const began = Date.now();
@@ -73,7 +78,7 @@ async function main() {
   mkdirSync(options.artefacts, { recursive: true });
   if (pictures) mkdirSync(pictures, { recursive: true });
   options.browser = await chromium.launch({ executablePath: chromiumPath, args: FLAGS });
-  const waiting = Object.entries(words.length ? { ...NIGHTLY, ...WORKERS } : nightly ? NIGHTLY : WORKERS);
+  const waiting = Object.entries(words.includes("firefox") ? FIREFOX : words.length ? { ...NIGHTLY, ...WORKERS } : nightly ? NIGHTLY : WORKERS);
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const more = await runWorker(next); // not in one expression: it would use the count from before the wait

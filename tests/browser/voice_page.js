@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { call, enter, options, picture, server, worker } from "./harness.js";
 import { Server, until } from "./demo_server.js";
+import { frequencyOf } from "./tones.js";
 import { UdpSpeaker } from "./voice_media.js";
 
-const SILENT = 0.001, PACKETS = 25;
+const SILENT = 0.001, PACKETS = 25, LOUD = 0.02, NEAR_HERTZ = 15;
 /** Silence of one second as MP3: frames of 128 kbit/s without any data. */
 const MP3 = Buffer.concat(Array.from({ length: 38 }, () => Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(413)])));
 
@@ -20,12 +21,16 @@ function listen() {
     }
     return connect.call(this, to, ...rest);
   };
-  /** The loudest sample of the last 170 ms. */
-  globalThis.loudness = () => Math.max(0, ...meters.map((m) => {
+  /** The samples of the last 170 ms. */
+  const samplesOf = (m) => {
     const samples = new Float32Array(m.fftSize);
     m.getFloatTimeDomainData(samples);
-    return samples.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-  }));
+    return samples;
+  };
+  const loudest = (samples) => samples.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  globalThis.loudness = () => Math.max(0, ...meters.map((m) => loudest(samplesOf(m))));
+  /** The frequencies of the sounds that are at least this loud. */
+  globalThis.tones = (loud) => meters.map((m) => [samplesOf(m), m.context.sampleRate]).filter(([samples]) => loudest(samples) >= loud).map((x) => globalThis.frequencyOf(...x));
   const Peer = globalThis.RTCPeerConnection, peers = [];
   globalThis.RTCPeerConnection = class extends Peer {
     constructor(...args) {
@@ -54,7 +59,7 @@ function listen() {
   };
 }
 
-const rtp = (page, ...what) => page.evaluate((x) => globalThis.rtp(...x), what);
+export const rtp = (page, ...what) => page.evaluate((x) => globalThis.rtp(...x), what);
 const loudest = (page, ms) => page.evaluate(async (time) => {
   let most = 0;
   for (const end = performance.now() + time; performance.now() < end; await new Promise((go) => setTimeout(go, 50))) most = Math.max(most, globalThis.loudness());
@@ -62,21 +67,42 @@ const loudest = (page, ms) => page.evaluate(async (time) => {
 }, ms);
 /** The fake microphone beeps twice per second: there is no sound for longer than that. */
 const quiet = (page, words) => until(words, async () => (await loudest(page, 700)) < SILENT);
-const receivesSound = (page, words) => until(words, async () => (await page.evaluate(() => globalThis.loudness())) > 0.02);
-const roomOf = async (name) => (await call("ada", "GET", `/guilds/${server().guild}/channels`)).find((c) => c.name === name).id;
+const receivesSound = (page, words) => until(words, async () => (await page.evaluate(() => globalThis.loudness())) > LOUD);
+/** Waits until a page plays a tone that it received. @param {{evaluate: Function}} page @param {number} hertz */
+export async function receivesTone(page, hertz) {
+  let tones = [];
+  const near = async () => (tones = await page.evaluate((loud) => globalThis.tones(loud), LOUD)).some((x) => Math.abs(x - hertz) <= NEAR_HERTZ);
+  await until(`a page receives ${hertz} Hz`, near).catch((e) => { throw new Error(`${e.message}: it receives ${tones}`); });
+}
+/** Returns a script that makes a tone the sound of the microphone. @param {number} hertz */
+export const playTone = (hertz) => `(${(frequency) => {
+  const getUserMedia = navigator.mediaDevices?.getUserMedia.bind(navigator.mediaDevices);
+  if (getUserMedia) navigator.mediaDevices.getUserMedia = async (wants) => {
+    if (!wants.audio) return getUserMedia(wants);
+    const context = new AudioContext(), out = new MediaStreamAudioDestinationNode(context);
+    const tone = new OscillatorNode(context, { frequency });
+    tone.connect(new GainNode(context, { gain: 0.4 })).connect(out);
+    tone.start();
+    return out.stream;
+  };
+}})(${hertz})`;
+/** The script that measures what a page plays. */
+export const LISTEN = `globalThis.frequencyOf = ${frequencyOf};\n(${listen})()`;
+export const roomOf = async (name) => (await call("ada", "GET", `/guilds/${server().guild}/channels`)).find((c) => c.name === name).id;
 const button = (page, name) => page.getByRole("button", { name, exact: true }).first();
 const connected = (page) => page.locator(".voice-bar").getByText("Voice connected").waitFor();
 const tile = (page, name) => page.locator(".voice-tile").filter({ hasText: name });
 
-async function visitor(name, path, kind) {
+async function visitor(name, path, kind, ...scripts) {
   const page = await enter(name, kind);
-  await page.addInitScript(listen);
+  for (const content of [LISTEN, ...scripts]) await page.addInitScript({ content });
   await page.open(path);
   return page;
 }
 
-async function join(name, room, kind) {
-  const page = await visitor(name, `/channels/${server().guild}/${room}`, kind);
+/** @param {string} name @param {string} room @param {object} [kind] of the window @param {string[]} scripts to run before those of the page */
+export async function join(name, room, kind, ...scripts) {
+  const page = await visitor(name, `/channels/${server().guild}/${room}`, kind, ...scripts);
   await button(page, "Join voice").click();
   await connected(page);
   return page;

@@ -15,6 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "..", "bench"), os.path.join(HERE, "..", "crash")]
 
 from cases import Skip, expect  # noqa: E402
+from delayed_link import DelayedLink  # noqa: E402
 from process import Client, Failed, start_guildhall  # noqa: E402
 from sessions import PLAIN, Wire  # noqa: E402
 from voice import guild_with, import_world  # noqa: E402
@@ -23,19 +24,22 @@ PATIENCE = 60  # time limit in seconds for operations that take milliseconds
 
 
 class Ring:
-    """A cluster of nodes with its own schema and a shared data folder."""
+    """A cluster of nodes with its own schema and a shared data folder. With delay_ms the nodes, but
+    not sql(), reach PostgreSQL through a link with that delay in each direction."""
 
     count = 0
 
     def __init__(self, executable, nodes=2, people=("ada", "bob"), flags=(), bus="poll",
-                 world=None):
+                 world=None, delay_ms=float(os.environ.get("GUILDHALL_TEST_DELAY_MS", "0"))):
         self.database = os.environ.get("GUILDHALL_TEST_POSTGRES")
         if not self.database or not shutil.which("psql"):
             raise Skip("PostgreSQL is not available (run this with scripts/with-postgres)")
         Ring.count += 1
         self.executable, self.flags, self.bus = executable, list(flags), bus
         self.schema = f"ring_{os.getpid()}_{Ring.count}"
-        self.store = f"{self.database} options=-csearch_path={self.schema}"
+        self.link = DelayedLink(self.database, delay_ms) if delay_ms else None
+        database = self.link.database if self.link else self.database
+        self.store = f"{database} options=-csearch_path={self.schema}"
         self.folder = tempfile.mkdtemp(prefix="guildhall-ring.")
         self.servers = {}
         self.sql(f"create schema {self.schema}")
@@ -56,6 +60,8 @@ class Ring:
         for server in self.servers.values():
             server.kill()
         self.sql(f"drop schema {self.schema} cascade")
+        if self.link:
+            self.link.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def sql(self, text, patience=None):

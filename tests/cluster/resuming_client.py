@@ -84,6 +84,7 @@ class Lasting:
         self.last_error = None
         self.reasons = []  # close codes of the sockets; None: closed without a code
         self.resume_times, self.lost_at = [], None  # seconds from each disconnection to RESUMED
+        self.refusal_times = []  # seconds from each RESUME to op 9
         self.begins = []  # indexes in `events` at which a new session began, after the first
         self.changed, self.ending, self.socket = threading.Condition(), False, None
         self.thread = threading.Thread(target=self._live, daemon=True)
@@ -112,6 +113,7 @@ class Lasting:
     def _one_life(self, port):
         self.socket = Socket(port)
         self.socket.message()
+        began = time.monotonic()
         if self.session_id:
             self.socket.send(6, {"token": self.token, "session_id": self.session_id,
                                  "seq": self.sequence})
@@ -128,6 +130,7 @@ class Lasting:
                 with self.changed:
                     self.session_id, self.sequence = None, 0
                     self.anew += 1
+                    self.refusal_times.append(time.monotonic() - began)
                     self.begins.append(len(self.events))
                 return
             if message["op"] == 0:

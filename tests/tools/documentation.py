@@ -45,6 +45,10 @@ ELSEWHERE = {
     ("docs/CLUSTER.md", "guildhall move --data data --store"):
         "tests/tools/move.py documented_move_commands_work",
     ("docs/HOSTING.md", ""): "tests/tools/hosting.py documented_hosting_commands_work",
+    ("README.md", "TOKEN=... build/guildhall serve --as-discord"):
+        "tests/clients/as_discord.py documented_commands_run_a_bot",
+    ("docs/testing-your-bot.md", "guildhall import world.json"):
+        "tests/clients/as_discord.py documented_commands_run_a_bot",
     ("docs/testing-your-bot.md", "set -eu"): "tests/clients/interactions.py run_example",
     ("docs/testing-your-bot.md", "guildhall watch"):
         "tests/tools/workbench.py documented_demo_commands_work",

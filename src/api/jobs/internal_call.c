@@ -50,7 +50,7 @@ void internal_call_start(struct api *api, struct loop *loop, const struct intern
     r->definition = *e;
     r->row = (struct route){
         .name = e->name ? e->name : "internal-call",
-        .store = e->store == ROUTE_STORE_READ ? ROUTE_STORE_READ : ROUTE_STORE_WRITE,
+        .store = e->store,
         .handle = e->run,
     };
     call_context_init(&r->run, api, arena, loop);

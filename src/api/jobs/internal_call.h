@@ -12,7 +12,7 @@
 struct internal_call {
     const char *name;            /* string literal that names slow work in the log, or NULL */
     const struct caller *caller; /* caller on whose behalf to run (copied); NULL means the server */
-    enum route_transaction_kind store; /* ROUTE_STORE_READ or ROUTE_STORE_WRITE */
+    enum route_transaction_kind store; /* ROUTE_STORE_READ, _APPEND or _WRITE */
     /* Decodes external input once, before any transaction: on the loop, or on the thread pool if
      * long_input is set. Like route->prepare it may set call->read and call->compute. May be
      * NULL. */

@@ -171,7 +171,9 @@ static void start_job_claim(struct job_scheduler *jobs, const struct job_claim *
     jobs->busy++;
     internal_call_start(jobs->api, jobs->loop,
                         &(struct internal_call){ .name = t->job.kind ? t->job.kind->name : "jobs",
-                                                 .store = ROUTE_STORE_WRITE,
+                                                 .store = t->job.kind && t->job.kind->per_node
+                                                              ? ROUTE_STORE_APPEND
+                                                              : ROUTE_STORE_WRITE,
                                                  .run = claim_and_run_job,
                                                  .done = done,
                                                  .type = "job_claim",
@@ -299,6 +301,12 @@ static void claim_due_job(struct job_scheduler *jobs, const struct job_claim *du
     start_job_claim(jobs, &t, on_job_claimed);
 }
 
+static bool job_is_left_to_its_node(const struct job *job)
+{
+    return job->kind->per_node && job->key != snowflake_get_node() &&
+           job->due > clock_us() - LATE_S * SECOND;
+}
+
 static void on_due_jobs_read(struct call *call, enum err e, void *arg)
 {
     const struct due_jobs_query *l = call_passed_data(call, "due_jobs_query");
@@ -309,11 +317,11 @@ static void on_due_jobs_read(struct call *call, enum err e, void *arg)
     if (e)
         log_error("jobs: cannot read due jobs, will retry: %s", error_info(e)->message);
     for (size_t i = 0; !e && i < l->count; i++) {
-        if (l->due[i].job.kind) {
+        if (!l->due[i].job.kind) {
+            postpone_unknown_job(jobs, &l->due[i]);
+        } else if (!job_is_left_to_its_node(&l->due[i].job)) {
             claim_due_job(jobs, &l->due[i]);
             begun++;
-        } else {
-            postpone_unknown_job(jobs, &l->due[i]);
         }
     }
     /* If the result is full, more jobs may be due: query again at once, first this node's share,

@@ -54,9 +54,11 @@ void session_transfers_continue(struct gateway_loop *h);
 
 /* Handlers of messages from other nodes, in event log order, on any thread:
  * session_release_on_request for a node that requests a session which this node may own,
- * session_request_on_reply for a reply to a request of this node. */
+ * session_request_on_reply for a reply to a request of this node; without_copy is a node that has
+ * no replica of the session, or 0. */
 void session_release_on_request(struct gateway *g, const struct session_move *m);
-void session_request_on_reply(struct gateway *g, const struct session_move *m);
+void session_request_on_reply(struct gateway *g, const struct session_move *m,
+                              uint32_t without_copy);
 /* Reads the store again for a pending request; called by the deadline of struct session_request. */
 void session_request_retry(struct deadline *d);
 /* Free all pending releases and requests of a loop that ends. */

@@ -7,7 +7,12 @@
  * node: a client that changes nodes quickly would never get its session otherwise.
  *
  * The store decides, not the replies of nodes: a reply only triggers the next read. The store is
- * read up to 24 times, every 250 ms or when a reply arrives. */
+ * read up to 24 times, every 250 ms or when a reply arrives.
+ *
+ * With NATS a client waits at most about a second. An owner that does not reply for OWNER_REPLY_MS
+ * is treated as dead. From the second read on, all nodes are asked for a replica; a node without
+ * one says so. If no node has one, or those that did not reply have had REPLICA_REPLY_MS, the
+ * session has ended. Without NATS only the store knows whether the owner is dead. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
@@ -24,12 +29,13 @@
 #include "gateway/resume/suspended_rows.h"
 #include "gateway/sessions/registry.h"
 
-/* Timeouts, counted in reads of the store, which are 250 ms apart. */
 enum {
-    STORE_READS_MAX = 24,
-    OWNER_REPLY_READS = 4,    /* timeout for a reply of the owner */
-    REPLICA_REPLY_READS = 12, /* timeout for replies of replicas */
-    OTHER_REPLICA_READS = 2,  /* timeout for others after a JOURNAL_SEQ_MISSING */
+    STORE_READS_MAX = 24,        /* reads of the store, which are 250 ms apart */
+    OWNER_REPLY_MS = 700,        /* timeout for a reply of the owner */
+    SLOW_OWNER_MS = 3000,        /* the same, if the owner replies to messages through NATS */
+    REPLICA_REPLY_MS = 700,      /* timeout for replies of replicas */
+    OTHER_REPLICA_MS = 400,      /* the same, if one replica has too few events */
+    REPLICA_RECONNECT_MS = 3000, /* the same, while NATS is not connected */
 };
 
 enum { REFUSALS_MAX = 3, REPLICA_REQUEST_BYTES = 64 };
@@ -48,15 +54,19 @@ struct session_request {
     struct session_store_read store_read;
     uint64_t seen;  /* number of the last event that the session was sent */
     uint64_t begun; /* last event that this loop had started when it began to retain events */
-    struct missed_events missed;          /* events of the event log between `seen` and `begun` */
-    unsigned reads;                       /* number of store reads so far */
-    bool reading, reply_received;         /* a store read is running; a reply arrived meanwhile */
-    uint32_t asked;                       /* node that got the release request, or 0 */
-    uint32_t replicas_of;                 /* node whose replicas were requested, or 0 */
-    unsigned asked_at, replicas_asked_at; /* values of `reads` at these two requests */
-    unsigned short_at; /* value of `reads` at the first JOURNAL_SEQ_MISSING, or 0 */
+    struct missed_events missed;         /* events of the event log between `seen` and `begun` */
+    unsigned reads;                      /* number of store reads so far */
+    bool reading, reply_received;        /* a store read is running; a reply arrived meanwhile */
+    uint32_t asked;                      /* node that got the release request, or 0 */
+    uint32_t replicas_of;                /* node whose replicas were requested, or 0 */
+    uint32_t without_copy_of;            /* value of replicas_of to which without_copy belongs */
+    int64_t asked_ms, replicas_asked_ms; /* times of these two requests */
+    bool is_short;                       /* a replica has too few events (JOURNAL_SEQ_MISSING) */
     unsigned refusals;
-    bool abandoned; /* the connection is closed, so the session stays in the store */
+    struct map
+        without_copy; /* nodes that replied that they have no copy; key and value are equal */
+    bool owner_replies, no_copies; /* evaluation of without_copy before the store read */
+    bool abandoned;                /* the connection is closed, so the session stays in the store */
     /* The fields from here on are results of one store read. */
     struct session_move release_request;
     enum request_state state;
@@ -138,8 +148,7 @@ static enum err take_over_session_of_crashed_node(struct session_request *q, str
     enum err e = take_over_crashed_session(g, tx, r, identity, silent, &answer, &q->bytes);
 
     q->unfit = answer == JOURNAL_UNUSABLE;
-    if (answer == JOURNAL_SEQ_MISSING && !q->short_at)
-        q->short_at = q->reads;
+    q->is_short = q->is_short || answer == JOURNAL_SEQ_MISSING;
     *ret = answer == JOURNAL_INSUFFICIENT || answer == JOURNAL_FOUND;
     if (e || !*ret)
         return e;
@@ -160,7 +169,8 @@ static enum err take_over_session_of_crashed_node(struct session_request *q, str
 static bool owner_does_not_reply(const struct session_request *q, const struct session_owner *owner)
 {
     return !owner->alive ||
-           (owner->identity == q->asked && q->reads - q->asked_at >= OWNER_REPLY_READS);
+           (owner->identity == q->asked &&
+            clock_steady_ms() - q->asked_ms >= (q->owner_replies ? SLOW_OWNER_MS : OWNER_REPLY_MS));
 }
 
 static void send_replica_request(const struct session_request *q, uint32_t identity)
@@ -176,6 +186,13 @@ static void send_replica_request(const struct session_request *q, uint32_t ident
     buf_clear(&question);
 }
 
+static bool nats_is_connected(const struct session_request *q)
+{
+    const struct gateway *g = q->store_read.gateway_loop->gateway;
+
+    return cluster_count_unconnected_nodes(g->cluster) == 1;
+}
+
 /* Returns whether a node may still reply that it has a replica. Replicas are requested at each read
  * until one has replied, because a message may be lost, and a node that has just started does not
  * receive messages yet. */
@@ -187,13 +204,15 @@ static bool replicas_can_still_reply(struct session_request *q, uint32_t identit
         return false;
     if (first) {
         q->replicas_of = identity;
-        q->replicas_asked_at = q->reads;
+        q->replicas_asked_ms = clock_steady_ms();
     }
-    if (first || !q->short_at)
+    if (first || !q->is_short)
         send_replica_request(q, identity);
-    if (q->short_at && q->reads - q->short_at >= OTHER_REPLICA_READS)
+    if (!first && q->no_copies)
         return false;
-    return q->reads - q->replicas_asked_at < REPLICA_REPLY_READS;
+    return clock_steady_ms() - q->replicas_asked_ms < (!nats_is_connected(q) ? REPLICA_RECONNECT_MS
+                                                       : q->is_short         ? OTHER_REPLICA_MS
+                                                                             : REPLICA_REPLY_MS);
 }
 
 static enum err run_session_request(struct session_store_read *l, struct tx *tx)
@@ -218,9 +237,13 @@ static enum err run_session_request(struct session_store_read *l, struct tx *tx)
     bool silent = elsewhere && owner_does_not_reply(q, &owner);
     if (elsewhere)
         e = take_over_session_of_crashed_node(q, tx, owner.identity, silent, &dead);
-    if (e || dead || (silent && replicas_can_still_reply(q, owner.identity)))
+    /* Most owners reply before the second read, so replicas are not requested earlier. */
+    bool waits = !e && !dead && elsewhere && (silent || q->reads > 1) &&
+                 replicas_can_still_reply(q, owner.identity);
+    if (e || dead || (silent && waits))
         return e;
-    if (!elsewhere || !owner.alive || q->refusals == REFUSALS_MAX)
+    if (!elsewhere || !owner.alive || (silent && g->replica && nats_is_connected(q)) ||
+        q->refusals == REFUSALS_MAX)
         q->state = REQUEST_SESSION_ENDED;
     else if (owner.identity != q->asked)
         prepare_release_request(q, g, tx, owner.identity);
@@ -251,6 +274,7 @@ static void session_request_end(struct session_request *q)
         session_transfer_deserialize(h, bytes, SESSION_RECOVERED);
     registry_set_arriving_loop(h->to->gateway, h->resumption->number, NULL);
     buf_clear(&q->copy);
+    map_clear(&q->without_copy);
     mem_free(q);
     session_transfer_arrive(h);
 }
@@ -302,11 +326,15 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
     struct session_request *q = container_of(l, struct session_request, store_read);
 
     q->reading = false;
+    if (q->without_copy_of != q->replicas_of) {
+        q->without_copy_of = q->replicas_of;
+        map_clear(&q->without_copy);
+    }
     if (e)
         q->state = REQUEST_WAITING;
     else if (q->sends_request) {
         q->asked = q->release_request.from;
-        q->asked_at = q->reads;
+        q->asked_ms = clock_steady_ms();
     }
     if (q->state == REQUEST_WAITING && q->reads < STORE_READS_MAX) {
         if (q->reply_received)
@@ -326,10 +354,16 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
  * would make every session that moves conflict with every other. */
 static void session_request_begin_store_read(struct session_request *q)
 {
+    const struct gateway_loop *here = q->transfer->to;
+
     q->reads++;
     q->reading = true;
     q->reply_received = false;
     q->abandoned = !q->transfer->resumption->authentication.socket;
+    q->owner_replies = map_get(&q->without_copy, q->replicas_of);
+    q->no_copies =
+        here->gateway->replica &&
+        replica_nodes_are_in_set(here->gateway->replica, q->replicas_of, &q->without_copy);
     deadline_cancel(&q->deadline);
     q->store_read = (struct session_store_read){ .writes = true,
                                                  .own_rows = true,
@@ -352,6 +386,7 @@ void session_request_begin(struct resume_request *r)
     q->begun =
         here->begun > here->gateway->first_number ? here->begun : here->gateway->first_number;
     q->transfer = session_transfer_new(r, NULL);
+    map_init(&q->without_copy);
     registry_set_arriving_loop(here->gateway, r->number, here);
     links_append(&here->resume.requests, &q->link);
     map_put(&here->resume.requests_by_number, r->number, q);
@@ -373,6 +408,7 @@ struct session_request_reply {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
     struct session_move move;
+    uint32_t without_copy; /* node that replied that it has no copy, or 0 */
 };
 
 /* Reads the store even after a refusal, because the session may have been suspended just now. The
@@ -387,15 +423,20 @@ static void on_session_request_reply_posted(struct loop_message *post)
         q->refusals++;
         q->asked = 0;
     }
+    /* The next read evaluates these replies; a read for each of them would not find more. */
+    if (q && a->without_copy)
+        map_put(&q->without_copy, a->without_copy, (void *)(uintptr_t)a->without_copy);
+    bool ignored = !q || a->without_copy;
     mem_free(a);
-    if (!q)
+    if (ignored)
         return;
     q->reply_received = true;
     if (!q->reading)
         session_request_begin_store_read(q);
 }
 
-void session_request_on_reply(struct gateway *g, const struct session_move *m)
+void session_request_on_reply(struct gateway *g, const struct session_move *m,
+                              uint32_t without_copy)
 {
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {
@@ -404,6 +445,7 @@ void session_request_on_reply(struct gateway *g, const struct session_move *m)
         a->post.run = on_session_request_reply_posted;
         a->gateway_loop = g->gateway_loops[i];
         a->move = *m;
+        a->without_copy = without_copy;
         loop_post(a->gateway_loop->loop, &a->post);
     }
     pthread_mutex_unlock(&g->publishing);

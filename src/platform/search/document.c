@@ -143,8 +143,12 @@ static void add_embed_terms(struct arena *a, struct search_document *d, struct s
     }
 }
 
-static const char READ_FILES[] =
-    "select filename, content_type from attachments where message_id = $1 and snapshot = 0";
+#define READ_FILES \
+    "select message_id, filename, content_type from attachments where snapshot = 0 and message_id "
+static const char FILES_SQLITE[] = READ_FILES "in (select value from json_each($1)) "
+                                              "order by message_id, id";
+static const char FILES_POSTGRES[] = READ_FILES "= any (cast(cast($1 as text) as bigint[])) "
+                                                "order by message_id, id";
 
 static void add_file_terms(struct arena *a, struct search_document *d, struct str name,
                            struct str type)
@@ -166,15 +170,37 @@ static void add_file_terms(struct arena *a, struct search_document *d, struct st
         add_document_term(a, d, search_term_of_name(a, 'x', extension));
 }
 
-static enum err read_and_add_file_terms(struct tx *tx, struct search_document *d)
+static struct search_document *find_document(const struct list *documents, snowflake id)
 {
-    struct rows rows;
-    enum err e = tx_query(tx, READ_FILES, BIND(v_id(d->id)), &rows);
+    for (size_t i = 0; i < documents->count; i++) {
+        struct search_document *d = &((struct search_document *)documents->items)[i];
 
-    if (e)
+        if (d->id == id)
+            return d;
+    }
+    return NULL;
+}
+
+/* Adds the terms of the files of these messages, which are among the documents. */
+static enum err read_and_add_file_terms(struct tx *tx, const struct list *ids,
+                                        const struct list *documents)
+{
+    bool sqlite = !tx_needs_round_trips(tx);
+    struct str text = search_format_ids(tx_arena(tx), ids->items, ids->count, sqlite);
+    struct search_document *d = NULL;
+    struct rows rows;
+    enum err e = ids->count ? tx_query(tx, sqlite ? SQL(FILES_SQLITE) : SQL(FILES_POSTGRES),
+                                       BIND(v_text(text)), &rows)
+                            : OK;
+
+    if (e || !ids->count)
         return e;
-    while (rows_next(&rows))
-        add_file_terms(tx_arena(tx), d, row_text(&rows, 0), row_text(&rows, 1));
+    while (rows_next(&rows)) {
+        if (!d || d->id != row_id(&rows, 0))
+            d = find_document(documents, row_id(&rows, 0));
+        if (d)
+            add_file_terms(tx_arena(tx), d, row_text(&rows, 1), row_text(&rows, 2));
+    }
     return rows_end(&rows);
 }
 
@@ -187,12 +213,14 @@ static enum err read_and_add_file_terms(struct tx *tx, struct search_document *d
     "m.sticker_items, case when m.snapshot is null then 0 else 1 end "                       \
     "from (select message_id from message_unindexed order by message_id "
 #define UNINDEXED_TABLES                                                              \
-    " limit $1) q join messages m on m.id = q.message_id "                            \
+    ") q join messages m on m.id = q.message_id "                                     \
     "join channels c on c.id = m.channel_id left join users u on u.id = m.author_id " \
     "left join messages r on r.id = m.reference_message_id order by m.id "
 
-static const char UNINDEXED_OLDEST[] = UNINDEXED_COLUMNS "asc" UNINDEXED_TABLES "asc";
-static const char UNINDEXED_NEWEST[] = UNINDEXED_COLUMNS "desc" UNINDEXED_TABLES "desc";
+static const char READ_OLDEST_SQLITE[] = UNINDEXED_COLUMNS "asc limit $1" UNINDEXED_TABLES "asc";
+static const char READ_OLDEST_POSTGRES[] =
+    UNINDEXED_COLUMNS "asc limit $1 for update skip locked" UNINDEXED_TABLES "asc";
+static const char READ_NEWEST[] = UNINDEXED_COLUMNS "desc limit $1" UNINDEXED_TABLES "desc";
 
 struct unindexed_message {
     struct search_document document;
@@ -253,20 +281,24 @@ static void unindexed_message_from_row(const struct rows *r, void *ret)
     add_embed_terms(a, d, row_text(r, 9));
 }
 
-enum err read_unindexed_documents(struct tx *tx, bool newest, int64_t limit, struct list *ret)
+enum err read_unindexed_documents(struct tx *tx, enum unindexed_order order, int64_t limit,
+                                  struct list *ret)
 {
-    struct list noted = { 0 };
-    enum err e =
-        tx_read_list(tx, newest ? SQL(UNINDEXED_NEWEST) : SQL(UNINDEXED_OLDEST), BIND(v_int(limit)),
-                     sizeof(struct unindexed_message), unindexed_message_from_row, &noted);
+    struct list noted = { 0 }, with_files = { 0 };
+    enum err e = tx_read_list(tx,
+                              order == UNINDEXED_NEWEST  ? SQL(READ_NEWEST)
+                              : tx_needs_round_trips(tx) ? SQL(READ_OLDEST_POSTGRES)
+                                                         : SQL(READ_OLDEST_SQLITE),
+                              BIND(v_int(limit)), sizeof(struct unindexed_message),
+                              unindexed_message_from_row, &noted);
 
     *ret = (struct list){ 0 };
     for (size_t i = 0; !e && i < noted.count; i++) {
         struct unindexed_message *n = &((struct unindexed_message *)noted.items)[i];
 
         if (n->files)
-            e = read_and_add_file_terms(tx, &n->document);
+            id_list_add(tx_arena(tx), &with_files, n->document.id);
         *(struct search_document *)list_append(tx_arena(tx), ret, sizeof n->document) = n->document;
     }
-    return e;
+    return e ? e : read_and_add_file_terms(tx, &with_files, ret);
 }

@@ -88,10 +88,8 @@ static const char CONTENTS_SQLITE[] =
 static const char CONTENTS_POSTGRES[] =
     "select id, content from messages where id = any (cast(cast($1 as text) as bigint[]))";
 
-enum err message_index_read_contents(struct call *call, const snowflake *ids, size_t count,
-                                     struct rows *ret)
+struct str search_format_ids(struct arena *a, const snowflake *ids, size_t count, bool sqlite)
 {
-    bool sqlite = message_index_is_sqlite(call);
     struct buf list;
 
     buf_init(&list, 64 * 1024);
@@ -102,7 +100,15 @@ enum err message_index_read_contents(struct call *call, const snowflake *ids, si
         buf_add_i64(&list, (int64_t)ids[i]);
     }
     buf_add_char(&list, sqlite ? ']' : '}');
-    struct str text = buf_move_to_arena(&list, call->arena);
+    return buf_move_to_arena(&list, a);
+}
+
+enum err message_index_read_contents(struct call *call, const snowflake *ids, size_t count,
+                                     struct rows *ret)
+{
+    bool sqlite = message_index_is_sqlite(call);
+    struct str text = search_format_ids(call->arena, ids, count, sqlite);
+
     return tx_query(call->tx, sqlite ? SQL(CONTENTS_SQLITE) : SQL(CONTENTS_POSTGRES),
                     BIND(v_text(text)), ret);
 }
@@ -139,6 +145,6 @@ enum err message_index_save(struct call *call, const struct search_document *d)
     if (sqlite)
         e = tx_exec(call->tx, DELETE_FTS5, BIND(v_id(d->id)), NULL);
     return e ? e
-             : tx_exec(call->tx, sqlite ? SQL(PUT_FTS5) : SQL(PUT_TSVECTOR),
-                       BIND(v_id(d->id), v_text(text)), NULL);
+             : tx_exec_deferred(call->tx, sqlite ? SQL(PUT_FTS5) : SQL(PUT_TSVECTOR),
+                                BIND(v_id(d->id), v_text(text)));
 }

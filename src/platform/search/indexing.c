@@ -1,4 +1,7 @@
-/* indexing.c - background job that indexes new messages, and its scheduling. */
+/* indexing.c - background job that indexes new messages, and its scheduling.
+ *
+ * Each node has its own job. On PostgreSQL a job skips messages that the job of another node has
+ * locked, and sends all its writes in one round trip. */
 #include "platform/search/internal.h"
 
 #include <stdatomic.h>
@@ -36,7 +39,7 @@ static bool claim_indexing_period(void)
 
 static enum err schedule_indexing_job(struct call *call)
 {
-    return job_schedule(call, &message_indexing, 0, clock_us(), STR(""));
+    return job_schedule(call, &message_indexing, snowflake_get_node(), clock_us(), STR(""));
 }
 
 void schedule_message_indexing(struct call *call)
@@ -44,7 +47,7 @@ void schedule_message_indexing(struct call *call)
     if (claim_indexing_period())
         internal_call_start(call->api, call->loop,
                             &(struct internal_call){ .name = "message-indexing",
-                                                     .store = ROUTE_STORE_WRITE,
+                                                     .store = ROUTE_STORE_APPEND,
                                                      .run = schedule_indexing_job });
 }
 
@@ -65,16 +68,15 @@ static enum err run_indexing_job(struct call *call, const struct job *job)
 {
     struct list documents;
     size_t i = 0;
-    enum err e = read_unindexed_documents(call->tx, false, AT_ONCE, &documents);
+    enum err e = read_unindexed_documents(call->tx, UNINDEXED_OLDEST_LOCKED, AT_ONCE, &documents);
     int64_t until = clock_thread_cpu_ns() + STEP_NS;
 
-    (void)job;
     for (; !e && i < documents.count && clock_thread_cpu_ns() < until; i++) {
         const struct search_document *d = &((const struct search_document *)documents.items)[i];
 
         e = message_index_save(call, d);
         if (!e)
-            e = tx_exec(call->tx, DONE, BIND(v_id(d->id)), NULL);
+            e = tx_exec_deferred(call->tx, DONE, BIND(v_id(d->id)));
     }
     if (e)
         return e;
@@ -82,14 +84,17 @@ static enum err run_indexing_job(struct call *call, const struct job *job)
      * not schedule a run. */
     int64_t planned = claimed_until;
     if (!documents.count)
-        return planned > clock_us() ? job_schedule(call, &message_indexing, 0, planned, STR(""))
-                                    : OK;
+        return planned > clock_us()
+                   ? job_schedule(call, &message_indexing, job->key, planned, STR(""))
+                   : OK;
     bool more = i < documents.count || documents.count == AT_ONCE;
-    return job_schedule(call, &message_indexing, 0, clock_us() + (more ? PAUSE : EVERY), STR(""));
+    return job_schedule(call, &message_indexing, job->key, clock_us() + (more ? PAUSE : EVERY),
+                        STR(""));
 }
 
 const struct job_kind message_indexing = {
     .name = "message-indexing",
     .doc = "Adds new and changed messages to the search index.",
+    .per_node = true,
     .run = run_indexing_job,
 };

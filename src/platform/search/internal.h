@@ -26,8 +26,13 @@ struct str search_term_of_name(struct arena *a, char kind, struct str name);
 /* Returns the index term for a word, such as a word of a file name. */
 struct str search_term_of_word(struct arena *a, char kind, struct str word);
 
-/* Reads up to `limit` unindexed messages (struct search_document), newest or oldest first. */
-enum err read_unindexed_documents(struct tx *tx, bool newest, int64_t limit, struct list *ret);
+enum unindexed_order {
+    UNINDEXED_NEWEST,
+    UNINDEXED_OLDEST_LOCKED /* locks their rows of message_unindexed; skips locked rows */
+};
+/* Reads up to `limit` unindexed messages (struct search_document) in this order. */
+enum err read_unindexed_documents(struct tx *tx, enum unindexed_order order, int64_t limit,
+                                  struct list *ret);
 
 /* --- query.c: query parameters -------------------------------------------------------- */
 
@@ -96,6 +101,8 @@ enum err message_index_search(struct call *call, const struct search_terms *t,
  * the prefix. Only for terms without content checks. */
 enum err message_index_limit_prefix(struct call *call, struct search_terms *t,
                                     const struct search_id_range *r);
+/* Formats ids as a parameter: a JSON array for SQLite, an array for PostgreSQL. */
+struct str search_format_ids(struct arena *a, const snowflake *ids, size_t count, bool sqlite);
 /* Reads the columns id and content of each of these messages. */
 enum err message_index_read_contents(struct call *call, const snowflake *ids, size_t count,
                                      struct rows *ret);

@@ -33,7 +33,8 @@ static enum err find_unindexed_hits(struct call *call, const struct search_terms
                                     const struct search_id_range *r, struct unindexed_hits *ret)
 {
     struct list documents;
-    enum err e = read_unindexed_documents(call->tx, true, SEARCH_MAX_UNINDEXED + 1, &documents);
+    enum err e =
+        read_unindexed_documents(call->tx, UNINDEXED_NEWEST, SEARCH_MAX_UNINDEXED + 1, &documents);
 
     *ret = (struct unindexed_hits){ .too_many = documents.count > SEARCH_MAX_UNINDEXED };
     for (size_t i = 0; !e && !ret->too_many && i < documents.count; i++) {

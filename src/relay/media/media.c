@@ -286,13 +286,14 @@ static bool send_or_disconnect(struct packet_work *w, struct relay_participant *
 }
 
 /* Returns the payload type with which a receiver gets the packet: browsers choose their own
- * numbers. Returns -1 if the receiver does not know the codec. */
+ * numbers. Firefox uses 120, which is Opus for other clients, for VP8. Returns -1 if the receiver
+ * does not know the codec. */
 static int payload_type_for(const struct relay_participant *to,
-                            const struct relay_participant *from, unsigned type)
+                            const struct relay_participant *from, bool audio, unsigned type)
 {
     if (!to->media.webrtc && !from->media.webrtc)
         return (int)type;
-    if (type == RTP_OPUS_PAYLOAD_TYPE)
+    if (audio)
         return to->media.webrtc ? to->offer.numbers.opus : RTP_OPUS_PAYLOAD_TYPE;
     return codec_numbers_translate(&from->offer.numbers, &to->offer.numbers, type);
 }
@@ -304,7 +305,7 @@ static void forward_to_room(struct packet_work *w, const struct relay_participan
 {
     const struct relay_room *room = from->room;
     unsigned type = w->plain.header[1] & 0x7f, marker = w->plain.header[1] & 0x80;
-    bool dave = is_dave_frame(w, from);
+    bool dave = is_dave_frame(w, from), audio = ssrc == from->media.ssrc;
     unsigned sent = 0;
 
     w->is_stripped = false;
@@ -315,10 +316,9 @@ static void forward_to_room(struct packet_work *w, const struct relay_participan
         }
         struct relay_participant *to = room->participants[i];
         bool decodes = !dave || to->dave_version;
-        bool receives =
-            decodes && (ssrc == from->media.ssrc ? receives_audio(to, from)
-                                                 : participant_receives_video(to, from, ssrc));
-        int translated = receives ? payload_type_for(to, from, type) : -1;
+        bool receives = decodes && (audio ? receives_audio(to, from)
+                                          : participant_receives_video(to, from, ssrc));
+        int translated = receives ? payload_type_for(to, from, audio, type) : -1;
 
         if (translated < 0 || (w->padding_only && !to->media.webrtc)) {
             i++;

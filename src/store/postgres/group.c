@@ -210,6 +210,24 @@ static bool reset_for_retry(struct commit_group *g)
     return left > 1;
 }
 
+/* Runs the group with the write locks of its work items. They are locked in the order of their
+ * indexes, each once, so that groups cannot deadlock. */
+static void run_with_write_locks(struct commit_group *g)
+{
+    pthread_rwlock_t *locks = g->worker->pool->write_locks;
+    bool needed[POSTGRES_WRITE_LOCKS] = { false };
+
+    for (unsigned i = 0; i < g->count; i++)
+        needed[postgres_write_lock_index(g->works[i])] = true;
+    for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
+        if (needed[i])
+            pthread_rwlock_rdlock(&locks[i]);
+    run_and_commit_once(g);
+    for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
+        if (needed[i])
+            pthread_rwlock_unlock(&locks[i]);
+}
+
 static void run_with_retries(struct commit_group *g)
 {
     struct store *s = &g->worker->pool->store;
@@ -218,9 +236,7 @@ static void run_with_retries(struct commit_group *g)
         if (tries)
             atomic_fetch_add_explicit(&s->retries, 1, memory_order_relaxed);
         g->broken = g->again = false;
-        pthread_rwlock_rdlock(&g->worker->pool->writing);
-        run_and_commit_once(g);
-        pthread_rwlock_unlock(&g->worker->pool->writing);
+        run_with_write_locks(g);
         if (!reset_for_retry(g))
             return;
     }

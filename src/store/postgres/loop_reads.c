@@ -59,19 +59,10 @@ void loop_reader_move_reads_to_workers(struct loop_reader *r)
     move_waiting_to_workers(r);
 }
 
-static bool send_queued_statement(struct postgres_conn *c, struct queued_statement *e)
-{
-    e->prepares = !e->statement->prepared;
-    if (e->prepares && !pq.sendPrepare(c->pg, e->statement->name, e->sql, (int)e->count, NULL))
-        return false;
-    e->statement->prepared = true;
-    return send_prepared_statement(c, e->statement, e->count, e->values);
-}
-
 static bool send_queued_statements(struct postgres_conn *c)
 {
     for (unsigned i = 0; i < c->queued_count; i++)
-        if (!c->queued[i].result && !send_queued_statement(c, &c->queued[i]))
+        if (!c->queued[i].result && !pipeline_send_statement(c, &c->queued[i]))
             return false;
     return true;
 }

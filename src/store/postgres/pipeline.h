@@ -17,12 +17,13 @@ struct pipeline_failure {
     const struct work_item *work; /* work item of the statement that failed, or NULL */
 };
 
-/* Returns the prepared statement of the SQL text; prepares it if needed (on a loop, together with
- * its first use). */
+/* Returns the statement of the SQL text. It is prepared together with its first use. */
+enum err find_statement(struct postgres_conn *c, const char *sql, struct postgres_statement **ret);
+/* Returns the statement of the SQL text; prepares it if needed, which takes a round trip. */
 enum err find_prepared_statement(struct postgres_conn *c, const char *sql, size_t count,
                                  struct postgres_statement **ret);
-bool send_prepared_statement(struct postgres_conn *c, const struct postgres_statement *st,
-                             size_t count, const struct postgres_parameters *p);
+/* Sends a statement in a pipeline, after its PREPARE if it is not prepared yet. */
+bool pipeline_send_statement(struct postgres_conn *c, struct queued_statement *e);
 /* Discards prefetched queries and results of all work items. */
 void discard_prefetched_queries(struct postgres_conn *c);
 

@@ -119,7 +119,8 @@ static void postgres_close(struct store *s)
     fair_queue_clear(&p->long_reads);
     commit_order_clear(&p->commit_order);
     prefetcher_clear(&p->prefetcher);
-    pthread_rwlock_destroy(&p->writing);
+    for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
+        pthread_rwlock_destroy(&p->write_locks[i]);
     mem_free(p->readers);
     mem_free(p->workers);
     mem_free(p->where);
@@ -134,15 +135,16 @@ unsigned postgres_counter_shard(unsigned worker)
     return snowflake_get_node() * MOST_WORKERS + worker + 1;
 }
 
-/* Makes the lock prefer writers. By default rwlocks prefer readers, which would starve a work item
- * that wants the lock exclusively. */
-static void init_write_lock(pthread_rwlock_t *writing)
+/* Makes the locks prefer writers. By default rwlocks prefer readers, which would starve a work item
+ * that wants a lock exclusively. */
+static void init_write_locks(struct postgres *p)
 {
     pthread_rwlockattr_t attr;
 
     pthread_rwlockattr_init(&attr);
     pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    pthread_rwlock_init(writing, &attr);
+    for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
+        pthread_rwlock_init(&p->write_locks[i], &attr);
     pthread_rwlockattr_destroy(&attr);
 }
 
@@ -171,7 +173,7 @@ static struct postgres *postgres_new(const struct store_options *o)
     work_queue_init(&p->queue);
     fair_queue_init(&p->long_reads);
     commit_order_init(&p->commit_order);
-    init_write_lock(&p->writing);
+    init_write_locks(p);
     prefetcher_init(&p->prefetcher);
     return p;
 }

@@ -13,6 +13,7 @@ enum {
     POSTGRES_QUEUE_MAX = 256,
     POSTGRES_GROUP_MAX = 16,
     POSTGRES_STATISTICS_SLOTS = 1 << 12,
+    POSTGRES_WRITE_LOCKS = 256,
 };
 struct postgres_statement;
 struct postgres_parameters;
@@ -66,10 +67,10 @@ struct postgres_conn {
         struct postgres_statement *statement;
         const struct postgres_parameters *values;
         size_t count;
-        const struct work_item *work; /* work item that needs the statement */
-        bool writes;                  /* a deferred write, not a prefetched query */
-        bool prepares; /* on a loop: the statement is prepared together with this use */
-        bool used;     /* the work item used the rows */
+        const struct work_item *work;  /* work item that needs the statement */
+        bool writes;                   /* a deferred write, not a prefetched query */
+        bool prepares;                 /* the statement is prepared together with this use */
+        bool used;                     /* the work item used the rows */
         struct learned_query *learned; /* NULL if not learned (prefetch.c) */
         PGresult *result;              /* rows of a prefetched query, once they have arrived */
     } queued[POSTGRES_QUEUE_MAX];
@@ -217,7 +218,7 @@ struct postgres_worker {
     struct postgres *pool;
     bool runs_long_reads;    /* the worker runs reads that may take long */
     bool runs_longest_reads; /* the worker also runs reads that exceeded SHORT_READ_LIMIT_MS */
-    bool is_separate;        /* the worker of a store_connection; ignores the lock `writing` */
+    bool is_separate;        /* the worker of a store_connection; ignores write_locks */
     struct postgres_conn conn;
     pthread_t thread;
     bool has_thread;
@@ -244,8 +245,8 @@ struct postgres {
         struct map by_key;          /* struct learned_queries by work_item.prefetch_key */
         struct related_id *related; /* without the lock */
     } prefetcher;
-    pthread_rwlock_t writing;          /* locked exclusively by a work item that conflicted too
-                                        * often */
+    /* By postgres_write_lock_index; locked exclusively by a work item that conflicted too often. */
+    pthread_rwlock_t write_locks[POSTGRES_WRITE_LOCKS];
     _Atomic unsigned connected;        /* number of connected workers */
     _Atomic unsigned silences;         /* number of connections that timed out */
     atomic_bool unreachable_logged;    /* whether it was logged that all workers are disconnected */
@@ -265,6 +266,9 @@ bool postgres_worker_connect(struct postgres_worker *w, bool log);
 /* Runs a work item with all retries. On success, a work item with a committed function stays in the
  * commit order; call postgres_worker_finish_work_item. */
 enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_item *work);
+/* Returns the index of the write lock that work items share if they probably change the same rows:
+ * those of one account that append, or those for the same first id of the request. */
+unsigned postgres_write_lock_index(const struct work_item *work);
 /* BEGIN statements, indexed by enum store_mode. */
 extern const char *const postgres_begin_sql[];
 /* Tries to connect until the work item has waited for 5 s. */

@@ -44,7 +44,9 @@ static enum err deallocate_if_full(struct postgres_conn *c)
 {
     if (c->statements.count < MAX_STATEMENTS || c->queued_count)
         return OK;
-    enum err e = postgres_conn_run_command(c, "deallocate all");
+    enum err e = send_begin(c);
+    if (!e)
+        e = postgres_conn_run_command(c, "deallocate all");
     postgres_free_prepared_statements(c);
     return e;
 }
@@ -57,25 +59,10 @@ static struct postgres_statement *statement_new(struct postgres_conn *c)
     return st;
 }
 
-static enum err prepare_statement(struct postgres_conn *c, const struct postgres_statement *st,
-                                  const char *sql, size_t count)
-{
-    enum err e = send_begin(c);
-
-    if (!e)
-        e = deallocate_if_full(c);
-    postgres_conn_count_round_trip(c);
-    if (!e)
-        e = postgres_check_and_free_result(
-            c, postgres_read_last_result(c, pq.sendPrepare(c->pg, st->name, sql, (int)count, NULL)),
-            sql);
-    return e;
-}
-
-enum err find_prepared_statement(struct postgres_conn *c, const char *sql, size_t count,
-                                 struct postgres_statement **ret)
+enum err find_statement(struct postgres_conn *c, const char *sql, struct postgres_statement **ret)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
+    enum err e = OK;
 
     *ret = map_get(&c->statements, key);
     if (*ret)
@@ -84,23 +71,44 @@ enum err find_prepared_statement(struct postgres_conn *c, const char *sql, size_
         c->has_too_many_statements = c->wants_more = c->is_full = true;
         return ERR_STORE_RETRY;
     }
-    struct postgres_statement *st = statement_new(c);
-    enum err e = c->on_loop ? OK : prepare_statement(c, st, sql, count);
-
-    if (e) {
-        mem_free(st);
+    if (!c->on_loop)
+        e = deallocate_if_full(c);
+    if (e)
         return e;
-    }
-    st->prepared = !c->on_loop;
-    map_put(&c->statements, key, st);
-    *ret = st;
+    *ret = statement_new(c);
+    map_put(&c->statements, key, *ret);
     return OK;
 }
 
-bool send_prepared_statement(struct postgres_conn *c, const struct postgres_statement *st,
-                             size_t count, const struct postgres_parameters *p)
+enum err find_prepared_statement(struct postgres_conn *c, const char *sql, size_t count,
+                                 struct postgres_statement **ret)
+{
+    enum err e = find_statement(c, sql, ret);
+
+    if (!e && !(*ret)->prepared)
+        e = send_begin(c);
+    if (e || (*ret)->prepared)
+        return e;
+    postgres_conn_count_round_trip(c);
+    int sent = pq.sendPrepare(c->pg, (*ret)->name, sql, (int)count, NULL);
+    e = postgres_check_and_free_result(c, postgres_read_last_result(c, sent), sql);
+    (*ret)->prepared = !e;
+    return e;
+}
+
+static bool send_prepared_statement(struct postgres_conn *c, const struct postgres_statement *st,
+                                    size_t count, const struct postgres_parameters *p)
 {
     return pq.sendQueryPrepared(c->pg, st->name, (int)count, p->text, p->length, p->binary, 0);
+}
+
+bool pipeline_send_statement(struct postgres_conn *c, struct queued_statement *e)
+{
+    e->prepares = !e->statement->prepared;
+    if (e->prepares && !pq.sendPrepare(c->pg, e->statement->name, e->sql, (int)e->count, NULL))
+        return false;
+    e->statement->prepared = true;
+    return send_prepared_statement(c, e->statement, e->count, e->values);
 }
 
 /* --- queued statements: prefetched queries and deferred writes --------------------------- */
@@ -204,7 +212,7 @@ static enum err queue_statement(struct tx *tx, const char *sql, const struct val
 {
     struct postgres_conn *c = tx->connection;
     struct postgres_statement *st;
-    enum err e = find_prepared_statement(c, sql, count, &st);
+    enum err e = find_statement(c, sql, &st);
 
     if (e)
         return tx_mark_failed(tx, e);
@@ -233,7 +241,7 @@ enum err postgres_queue_learned_query(struct postgres_conn *c, const struct work
 
     if (!queue_has_space(c) || is_query_queued(c, work, sql, p, count))
         return OK;
-    enum err e = find_prepared_statement(c, sql, count, &st);
+    enum err e = find_statement(c, sql, &st);
 
     if (!e)
         c->queued[c->queued_count++] = (struct queued_statement){ .sql = sql,
@@ -319,13 +327,25 @@ static bool is_sent_with_next_pipeline(const struct postgres_conn *c,
 static bool send_queued(struct postgres_conn *c)
 {
     for (unsigned i = 0; i < c->queued_count; i++) {
-        const struct queued_statement *e = &c->queued[i];
+        struct queued_statement *e = &c->queued[i];
 
-        if (is_sent_with_next_pipeline(c, e) &&
-            !send_prepared_statement(c, e->statement, e->count, e->values))
+        if (is_sent_with_next_pipeline(c, e) && !pipeline_send_statement(c, e))
             return false;
     }
     return true;
+}
+
+/* Reads the result of PREPARE, if it was sent, and returns the result of the statement. */
+static PGresult *read_statement_result(struct postgres_conn *c, const struct queued_statement *e,
+                                       struct pipeline_failure *f)
+{
+    PGresult *prepared = e->prepares ? pipeline_read_result(c) : NULL;
+
+    if (e->prepares && pipeline_check_result(f, prepared, e->sql))
+        pq.clear(prepared);
+    else if (e->prepares)
+        e->statement->prepared = false;
+    return pipeline_read_result(c);
 }
 
 /* Reads the results of queued statements; rows of prefetched queries are stored until a query needs
@@ -338,9 +358,8 @@ static void read_queued_results(struct postgres_conn *c, struct pipeline_failure
         struct queued_statement e = c->queued[i];
 
         if (is_sent_with_next_pipeline(c, &e)) {
-            PGresult *result = pipeline_read_result(c);
-
             bool first = !f->happened;
+            PGresult *result = read_statement_result(c, &e, f);
 
             if (!pipeline_check_result(f, result, e.sql)) {
                 f->work = first ? e.work : f->work;
@@ -402,17 +421,18 @@ static void read_commit_of_one_round_trip(struct postgres_conn *c, struct pipeli
 
 /* Sends the queued statements and this one in one pipeline and waits for the results. Sets *sql to
  * the statement that failed, if any. */
-static PGresult *exec_in_pipeline(struct postgres_conn *c, const struct postgres_statement *st,
+static PGresult *exec_in_pipeline(struct postgres_conn *c, struct postgres_statement *st,
                                   size_t count, const struct postgres_parameters *p,
                                   const char **sql)
 {
     struct pipeline_failure f = { 0 };
+    struct queued_statement last = { .sql = *sql, .statement = st, .values = p, .count = count };
     bool ends = c->begin && c->commits_with_first_round_trip;
-    bool sent = pipeline_begin_and_send_queued(c) && send_prepared_statement(c, st, count, p) &&
+    bool sent = pipeline_begin_and_send_queued(c) && pipeline_send_statement(c, &last) &&
                 (ends ? pipeline_send_commit(c) : pq.pipelineSync(c->pg));
 
     pipeline_read_queued_results(c, sent, &f);
-    PGresult *result = sent ? pipeline_read_result(c) : NULL;
+    PGresult *result = sent ? read_statement_result(c, &last, &f) : NULL;
     if (sent && ends && !f.happened && postgres_result_is_ok(result))
         read_commit_of_one_round_trip(c, &f);
     else if (sent && ends)
@@ -453,7 +473,7 @@ static bool may_run_in_group(const struct tx *tx, const char *sql)
     return !c->runs_group || (sql_is_read(sql) && !has_deferred_write(c, tx->work));
 }
 
-static PGresult *exec_statement(struct tx *tx, const struct postgres_statement *st, size_t count,
+static PGresult *exec_statement(struct tx *tx, struct postgres_statement *st, size_t count,
                                 const struct postgres_parameters *p, const char **sql)
 {
     struct postgres_conn *c = tx->connection;
@@ -464,7 +484,7 @@ static PGresult *exec_statement(struct tx *tx, const struct postgres_statement *
     if (result)
         return result;
     c->began++;
-    if (c->begin || c->queued_count)
+    if (c->begin || c->queued_count || !st->prepared)
         return exec_in_pipeline(c, st, count, p, sql);
     postgres_conn_count_round_trip(c);
     return postgres_read_last_result(c, send_prepared_statement(c, st, count, p));
@@ -518,7 +538,7 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
         c->must_leave = true;
         return tx_mark_failed(tx, ERR_STORE_RETRY);
     }
-    enum err e = find_prepared_statement(c, sql, count, &st);
+    enum err e = find_statement(c, sql, &st);
     if (e)
         return tx_mark_failed(tx, e);
     postgres_encode_parameters(&p, tx_arena(tx), values, count);

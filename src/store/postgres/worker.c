@@ -9,11 +9,12 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "store/postgres/postgres.h"
 
 enum {
-    MAX_TRIES = 10,
+    MAX_TRIES = 16,
     CONCURRENT_TRIES = 4,
     UNREACHABLE_TIMEOUT_MS = 5000, /* timeout of a work item if the database is unreachable */
     MIN_RECONNECT_WAIT_MS = 100,   /* first wait between connection attempts; doubled each time */
@@ -230,12 +231,23 @@ static void sleep_random_backoff(struct postgres_worker *w, unsigned tries)
     nanosleep(&t, NULL);
 }
 
-/* Writes hold the lock in shared mode. After CONCURRENT_TRIES conflicts a work item takes the
- * lock exclusively, so that no other work item of this process can conflict with it. */
+unsigned postgres_write_lock_index(const struct work_item *work)
+{
+    uint64_t key = work->mode == STORE_APPEND && work->owner ? work->owner
+                   : work->id_count                          ? work->ids[0]
+                                                             : (uintptr_t)work->name;
+
+    return hash_u64(key) % POSTGRES_WRITE_LOCKS;
+}
+
+/* Writes hold their lock in shared mode. After CONCURRENT_TRIES conflicts a work item takes the
+ * lock exclusively, so that no work item of this process that changes the same rows can conflict
+ * with it. Others continue: while the database is milliseconds away, or another node has locked the
+ * rows, a lock of the whole process would stall all writes. */
 static enum attempt_result run_attempt_with_write_lock(struct postgres_worker *w,
                                                        struct work_item *work, unsigned tries)
 {
-    pthread_rwlock_t *writing = &w->pool->writing;
+    pthread_rwlock_t *writing = &w->pool->write_locks[postgres_write_lock_index(work)];
 
     if (!work_item_is_write(work) || w->is_separate)
         return run_attempt(w, work);

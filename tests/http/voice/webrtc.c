@@ -438,6 +438,23 @@ static void video_of_browsers_gets_the_ssrcs_and_types_of_the_room(struct world 
     hang_up(&p);
 }
 
+/* Firefox numbers VP8 as other clients number Opus. */
+static void video_with_the_payload_type_of_opus_is_translated(struct world *w)
+{
+    struct browser_and_client p = create_browser_and_client(w);
+
+    start_video(&p);
+    conn_send(p.ada.voice.gate, "{'op': 14, 'd': {'codecs': [{'name': 'H264', 'type': 'video', "
+                                "'payload_type': 120, 'rtx_payload_type': 124}]}}");
+    announce_video(&p, 700000, 700001);
+    while (str_is(dom_at(voice_client_await(&p.bob, 12), "d.video_ssrc")->text, "0"))
+        ;
+    webrtc_client_send_rtp(&p.ada, 700000, 120, "picture");
+    struct received_frame f = voice_client_receive(&p.bob, 60000);
+    expect(f.type == 101 && f.ssrc == p.ada.voice.ssrc + 1 && str_is(f.frame, "picture"));
+    hang_up(&p);
+}
+
 static struct received_frame expect_picture(struct browser_and_client *p, uint32_t ssrc)
 {
     webrtc_client_send_rtp(&p->ada, ssrc, 103, "picture");
@@ -492,6 +509,7 @@ const struct test voice_webrtc_tests[] = {
     TEST_WITH(browsers_resume_without_a_new_handshake, with_relay),
     TEST_WITH(selecting_udp_after_webrtc_ends_the_browser_transport, with_relay),
     TEST_WITH(video_of_browsers_gets_the_ssrcs_and_types_of_the_room, with_relay),
+    TEST_WITH(video_with_the_payload_type_of_opus_is_translated, with_relay),
     TEST_WITH(video_continues_after_a_browser_changes_its_ssrc, with_relay),
     { 0 },
 };

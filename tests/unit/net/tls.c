@@ -320,6 +320,74 @@ static void websocket_frames_are_sent_immediately_over_tls(void **state)
     wire_end(&w);
 }
 
+static X509 *read_certificate_file(const char *in, const char *name)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", in, name);
+    FILE *f = fopen(path, "r");
+    X509 *c = PEM_read_X509(f, NULL, NULL, NULL);
+    fclose(f);
+    assert_non_null(c);
+    return c;
+}
+
+/* Python 3.13 and others verify with this flag, which requires key identifiers and key usage. */
+static int verify_strictly(X509 *authority, X509 *c)
+{
+    X509_STORE *store = X509_STORE_new();
+    X509_STORE_CTX *verification = X509_STORE_CTX_new();
+
+    X509_STORE_add_cert(store, authority);
+    X509_STORE_set_flags(store, X509_V_FLAG_X509_STRICT);
+    X509_STORE_CTX_init(verification, store, c, NULL);
+    X509_STORE_CTX_set_default(verification, "ssl_server");
+    int result = X509_verify_cert(verification);
+    X509_STORE_CTX_free(verification);
+    X509_STORE_free(store);
+    return result;
+}
+
+static void issued_certificate_is_signed_by_the_stored_authority(void **state)
+{
+    static const char *const names[] = { "api.example", "files.example", NULL };
+    static const char *const more[] = { "api.example", "new.example", NULL };
+    char in[] = "/tmp/net_tls_issued_XXXXXX", path[128];
+    struct tls_context *c = NULL;
+
+    (void)state;
+    assert_non_null(mkdtemp(in));
+    assert_int_equal(tls_context_open_issued(in, "127.0.0.9", names, &c), OK);
+    tls_context_free(c);
+    X509 *authority = read_certificate_file(in, "ca.pem");
+    X509 *first = read_certificate_file(in, "cert.pem");
+    assert_int_equal(verify_strictly(authority, first), 1);
+    assert_int_equal(verify_strictly(first, first), 0);
+    assert_int_equal(X509_check_host(first, "files.example", 0, 0, NULL), 1);
+    assert_int_equal(X509_check_host(first, "new.example", 0, 0, NULL), 0);
+    assert_int_equal(X509_check_ip_asc(first, "127.0.0.9", 0), 1);
+
+    assert_int_equal(tls_context_open_issued(in, "127.0.0.9", names, &c), OK);
+    tls_context_free(c);
+    X509 *same = read_certificate_file(in, "cert.pem");
+    assert_int_equal(X509_cmp(first, same), 0);
+    assert_int_equal(tls_context_open_issued(in, "127.0.0.9", more, &c), OK);
+    tls_context_free(c);
+    X509 *second = read_certificate_file(in, "cert.pem");
+    assert_int_equal(X509_check_host(second, "new.example", 0, 0, NULL), 1);
+    assert_int_equal(verify_strictly(authority, second), 0); /* each one has its own authority */
+    X509_free(authority);
+    X509_free(first);
+    X509_free(same);
+    X509_free(second);
+    const char *const files[] = { "ca.pem", "cert.pem", "key.pem" };
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        snprintf(path, sizeof path, "%s/%s", in, files[i]);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(in), 0);
+}
+
 #define with_server(test) cmocka_unit_test_setup_teardown(test, start, stop)
 
 int main(void)
@@ -329,6 +397,7 @@ int main(void)
         cmocka_unit_test(self_signed_certificate_covers_the_host_and_loopback),
         cmocka_unit_test(self_signed_certificate_is_reused_until_a_week_before_expiry),
         cmocka_unit_test(damaged_certificate_pair_is_generated_again),
+        cmocka_unit_test(issued_certificate_is_signed_by_the_stored_authority),
         with_server(http_requests_are_answered_over_tls),
         with_server(tls_1_1_is_refused),
         with_server(large_bodies_and_files_are_transferred_over_tls),

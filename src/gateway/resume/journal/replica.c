@@ -12,13 +12,15 @@ enum {
     REPLICATION_SLACK_MS = 60 * 1000, /* in this time a node sends each session several times */
 };
 
-struct replicas *replica_new(void)
+struct replicas *replica_new(uint32_t identity)
 {
     struct replicas *k = mem_new(sizeof *k);
 
+    k->identity = identity;
     pthread_mutex_init(&k->lock, NULL);
     map_init(&k->nodes);
     map_init(&k->sessions);
+    map_init(&k->borrowed);
     map_init(&k->replicas);
     links_init(&k->by_age);
     return k;
@@ -30,12 +32,12 @@ void replica_free(struct replicas *k)
 
     if (!k)
         return;
-    for (struct replica_session *s; (s = map_next(&k->sessions, &at));)
-        mem_free(s);
-    at = 0;
+    while (!links_are_empty(&k->by_age))
+        replica_session_drop(k, container_of(k->by_age.next, struct replica_session, link));
     for (struct replica_node *s; (s = map_next(&k->nodes, &at));)
         mem_free(s);
     map_clear(&k->sessions);
+    map_clear(&k->borrowed);
     map_clear(&k->nodes);
     map_clear(&k->replicas);
     pthread_mutex_destroy(&k->lock);
@@ -54,7 +56,7 @@ static void handle_replica_hello(struct replicas *k, uint32_t identity, struct s
     uint64_t magic = serial_get_u64(in);
 
     if (!in->bad && magic == JOURNAL_MAGIC && k->replicas.count < REPLICA_NODES_MAX)
-        map_put(&k->replicas, identity, k);
+        map_put(&k->replicas, identity, (void *)(uintptr_t)identity);
 }
 
 /* Removes dead nodes from the set of nodes that store copies; living nodes repeat REPLICA_HELLO. */
@@ -65,7 +67,7 @@ static void remove_dead_replica_nodes(struct replicas *k, const uint32_t *identi
     map_init(&living);
     for (size_t i = 0; i < count; i++)
         if (map_get(&k->replicas, identities[i]))
-            map_put(&living, identities[i], k);
+            map_put(&living, identities[i], (void *)(uintptr_t)identities[i]);
     map_clear(&k->replicas);
     k->replicas = living;
 }
@@ -91,6 +93,20 @@ uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *id
     return next ? next : first;
 }
 
+bool replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const struct map *identities)
+{
+    bool are_in_set = true;
+    uintptr_t identity;
+    size_t at = 0;
+
+    pthread_mutex_lock(&k->lock);
+    while ((identity = (uintptr_t)map_next(&k->replicas, &at)))
+        are_in_set = are_in_set && (identity == k->identity || identity == owner ||
+                                    map_get(identities, identity));
+    pthread_mutex_unlock(&k->lock);
+    return are_in_set;
+}
+
 static void handle_replication_gap_report(struct serial_reader *in, struct replica_reply *ret)
 {
     uint64_t hub = serial_get_u64(in);
@@ -107,6 +123,7 @@ void replica_handle_message(struct replicas *k, struct str message, struct repli
 
     ret->to = 0;
     ret->number = 0;
+    ret->unknown_at = 0;
     ret->restart = false;
     if (in.bad)
         return;
@@ -121,6 +138,8 @@ void replica_handle_message(struct replicas *k, struct str message, struct repli
         replica_handle_session(k, identity, &in, ret);
     else if (kind == REPLICA_REFUSAL)
         replica_handle_refusal(k, identity, &in, ret);
+    else if (kind == REPLICA_UNKNOWN)
+        replica_handle_unknown(identity, &in, ret);
     else if (kind == REPLICA_HELLO)
         handle_replica_hello(k, identity, &in);
     pthread_mutex_unlock(&k->lock);
@@ -154,12 +173,11 @@ void replica_evict_expired(struct replicas *k, int64_t now_ms)
 
     pthread_mutex_lock(&k->lock);
     for (; count < EVICTED_PER_CALL && !links_are_empty(&k->by_age); count++) {
-        const struct replica_session *s =
-            container_of(k->by_age.next, struct replica_session, link);
+        struct replica_session *s = container_of(k->by_age.next, struct replica_session, link);
 
         if (!copy_is_expired(s->received_ms, now_ms))
             break;
-        replica_session_drop(k, s->number);
+        replica_session_drop(k, s);
     }
     for (struct replica_node *s; (s = map_next(&k->nodes, &at));)
         if (copy_is_expired(s->received_ms, now_ms))
@@ -176,7 +194,7 @@ void replica_evict_expired(struct replicas *k, int64_t now_ms)
 uint64_t replica_session_count(struct replicas *k)
 {
     pthread_mutex_lock(&k->lock);
-    uint64_t count = k->sessions.count;
+    uint64_t count = k->sessions.count + k->borrowed.count;
     pthread_mutex_unlock(&k->lock);
     return count;
 }

@@ -16,6 +16,7 @@
 #define GATEWAY_RESUME_JOURNAL_REPLICA_H
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "gateway/resume/journal/journal.h"
 
 struct replicas;
@@ -28,6 +29,7 @@ enum replica_message {
     REPLICA_SESSION, /* session number, position of the session's loop, magic, slot */
     REPLICA_REFUSAL, /* session number, first and last seq: the copy is unusable for the client */
     REPLICA_HELLO,   /* magic; announces that the sender stores copies */
+    REPLICA_UNKNOWN, /* session number; the sender has no copy of the requested session */
 };
 
 /* Kind of a journal record; the session number follows. */
@@ -41,13 +43,14 @@ enum journal_record_kind {
 struct replica_reply {
     uint32_t to;         /* node that gets a reply; 0 means no reply */
     struct buf bytes;    /* the reply */
-    uint64_t number;     /* requested session that is available now, or 0 */
+    uint64_t number;     /* requested session to which the message replies, or 0 */
+    uint32_t unknown_at; /* the node that replied that it has no copy, or 0 */
     bool restart;        /* the replica has missed a message of this node */
     unsigned loop_index; /* loop of that message */
 };
 
-struct replicas *replica_new(void);
-void replica_free(struct replicas *k); /* accepts NULL */
+struct replicas *replica_new(uint32_t identity); /* identity of this node */
+void replica_free(struct replicas *k);           /* accepts NULL */
 
 /* The functions below are thread-safe. */
 void replica_handle_message(struct replicas *k, struct str message, struct replica_reply *ret);
@@ -59,6 +62,9 @@ void append_replica_hello(struct buf *out, uint32_t identity);
 enum journal_result replica_find_session(struct replicas *k, uint32_t identity, uint64_t number,
                                          uint64_t seq, struct arena *arena,
                                          struct found_journal_session *ret);
+/* Returns whether each living node that stores copies is this node, or node `owner`, or in the set
+ * of identities. */
+bool replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const struct map *identities);
 /* Chooses the node that stores the replica of node `me`: the next higher identity among the living
  * nodes that store copies, or the lowest; 0 if there is none. */
 uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *identities,

@@ -30,33 +30,42 @@ struct replica_session {
     unsigned sent_by;    /* index of the loop that sent the whole session */
     uint64_t began;      /* seq at which the owner's journal of the session begins */
     uint64_t gaps;       /* number of gaps of that loop when the whole session was received */
-    bool borrowed;       /* copied from another replica; then `position` is valid */
+    bool borrowed;       /* a copy of another node's copy; then `position` is valid */
     uint64_t position;   /* position of the session's loop, if borrowed */
     struct journal_slot slot;
 };
 
 struct replicas {
+    uint32_t identity;    /* identity of this node */
     pthread_mutex_t lock; /* protects the members below */
     struct map nodes;     /* node identity -> struct replica_node */
-    struct map sessions;  /* session number -> struct replica_session */
-    struct link by_age;   /* list of all sessions, ordered by the time of receipt, newest last */
-    struct map replicas;  /* set of identities of nodes that store copies */
-    bool full;            /* the limit of sessions is reached; this was logged */
+    struct map sessions;  /* session number -> struct replica_session, sent by its owner */
+    /* Session number -> struct replica_session that another replica sent for a client of this node.
+     * They are separate, because the copy that the owner sent may be of a former owner that died.
+     */
+    struct map borrowed;
+    struct link by_age;  /* list of all sessions, ordered by the time of receipt, newest last */
+    struct map replicas; /* identities of nodes that store copies; key and value are equal */
+    bool full;           /* the limit of sessions is reached; this was logged */
 };
 
 /* All functions below need the replica's lock. */
 
 /* --- replica_records.c: sessions and their records ------------------------------------ */
 
-void replica_session_drop(struct replicas *k, uint64_t number);
+void replica_session_drop(struct replicas *k, struct replica_session *s); /* accepts NULL */
 /* Records that the whole session was received now. */
 void replica_session_set_received(struct replicas *k, struct replica_session *s, int64_t now_ms);
-/* Returns NULL if the replica is full. */
-struct replica_session *replica_session_get_or_create(struct replicas *k, uint64_t number,
-                                                      uint32_t identity);
-/* Returns NULL if there is no copy, or if another node owns the session. */
+/* Replaces the copy of another owner in the map, which is `sessions` or `borrowed`. Returns NULL if
+ * the replica is full. */
+struct replica_session *replica_session_get_or_create(struct replicas *k, bool borrowed,
+                                                      uint64_t number, uint32_t identity);
+/* Return NULL if there is no copy of this owner's session. The first function prefers the copy of
+ * another replica, which was stored because it had more events. */
 struct replica_session *replica_session_find(const struct replicas *k, uint64_t number,
                                              uint32_t identity);
+struct replica_session *replica_session_find_in(const struct map *copies, uint64_t number,
+                                                uint32_t identity);
 void replica_handle_records(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
 
@@ -69,6 +78,7 @@ void replica_handle_request(struct replicas *k, uint32_t identity, struct serial
                             struct replica_reply *ret);
 void replica_handle_session(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
+void replica_handle_unknown(uint32_t identity, struct serial_reader *in, struct replica_reply *ret);
 void replica_handle_refusal(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
 

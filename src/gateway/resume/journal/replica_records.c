@@ -11,12 +11,12 @@ enum {
     SLOT_HEAD_BYTES = offsetof(struct journal_slot, presence),
 };
 
-void replica_session_drop(struct replicas *k, uint64_t number)
+void replica_session_drop(struct replicas *k, struct replica_session *s)
 {
-    struct replica_session *s = map_remove(&k->sessions, number);
-
-    if (s)
-        link_remove(&s->link);
+    if (!s)
+        return;
+    map_remove(s->borrowed ? &k->borrowed : &k->sessions, s->number);
+    link_remove(&s->link);
     mem_free(s);
 }
 
@@ -27,35 +27,45 @@ void replica_session_set_received(struct replicas *k, struct replica_session *s,
     links_append(&k->by_age, &s->link);
 }
 
-struct replica_session *replica_session_get_or_create(struct replicas *k, uint64_t number,
-                                                      uint32_t identity)
+struct replica_session *replica_session_get_or_create(struct replicas *k, bool borrowed,
+                                                      uint64_t number, uint32_t identity)
 {
-    struct replica_session *s = map_get(&k->sessions, number);
+    struct map *copies = borrowed ? &k->borrowed : &k->sessions;
+    struct replica_session *s = map_get(copies, number);
 
     if (s && s->identity == identity)
         return s;
-    if (!s && k->sessions.count >= REPLICA_SESSIONS_MAX) {
+    if (!s && k->sessions.count + k->borrowed.count >= REPLICA_SESSIONS_MAX) {
         if (!k->full)
             log_warn("gateway: the replica of other nodes' sessions is full; some sessions will "
                      "not survive the loss of their machine");
         k->full = true;
         return NULL;
     }
-    replica_session_drop(k, number);
+    replica_session_drop(k, s);
     s = mem_new(sizeof *s);
     s->number = number;
     s->identity = identity;
-    map_put(&k->sessions, number, s);
+    s->borrowed = borrowed;
+    map_put(copies, number, s);
     links_append(&k->by_age, &s->link);
     return s;
+}
+
+struct replica_session *replica_session_find_in(const struct map *copies, uint64_t number,
+                                                uint32_t identity)
+{
+    struct replica_session *s = map_get(copies, number);
+
+    return s && s->identity == identity ? s : NULL;
 }
 
 struct replica_session *replica_session_find(const struct replicas *k, uint64_t number,
                                              uint32_t identity)
 {
-    struct replica_session *s = map_get(&k->sessions, number);
+    struct replica_session *s = replica_session_find_in(&k->borrowed, number, identity);
 
-    return s && s->identity == identity ? s : NULL;
+    return s ? s : replica_session_find_in(&k->sessions, number, identity);
 }
 
 static struct replica_node *replica_node_get_or_create(struct replicas *k, uint32_t identity)
@@ -87,7 +97,7 @@ static void copy_session_head_to_slot(struct journal_slot *slot, struct str head
 static bool session_record_is_outdated(const struct replica_session *s, unsigned hub,
                                        const struct journal_slot *delivered_to)
 {
-    return s->received_ms && !s->borrowed && s->sent_by != hub && s->began == delivered_to->first &&
+    return s->received_ms && s->sent_by != hub && s->began == delivered_to->first &&
            delivered_to->seq < s->slot.seq;
 }
 
@@ -103,13 +113,13 @@ static void handle_whole_session_record(struct replicas *k, const struct replica
         in->bad = true;
         return;
     }
-    struct replica_session *s = replica_session_get_or_create(k, number, from->identity);
+    struct replica_session *s = replica_session_get_or_create(k, false, number, from->identity);
     struct journal_slot delivered_to;
     memcpy((void *)&delivered_to, head.p, SLOT_HEAD_BYTES);
     if (!s || session_record_is_outdated(s, hub, &delivered_to))
         return;
     uint64_t seq = s->slot.seq, first = s->slot.first;
-    bool is_known = s->received_ms && !s->borrowed;
+    bool is_known = s->received_ms;
     copy_session_head_to_slot(&s->slot, head, presence);
     if (is_known && s->slot.seq == seq) {
         s->slot.first = first;
@@ -123,7 +133,7 @@ static void handle_whole_session_record(struct replicas *k, const struct replica
     s->gaps = from->loops[hub].gaps;
     s->sent_by = hub;
     s->began = delivered_to.first;
-    s->borrowed = false;
+    replica_session_drop(k, replica_session_find_in(&k->borrowed, number, from->identity));
     replica_session_set_received(k, s, from->received_ms);
 }
 
@@ -132,10 +142,11 @@ static void handle_sent_events_record(struct replicas *k, const struct replica_n
 {
     uint64_t number = serial_get_u64(in), last = serial_get_u64(in);
     size_t count = serial_get_count(in, 8);
-    struct replica_session *s = replica_session_find(k, number, from->identity);
+    struct replica_session *s = replica_session_find_in(&k->sessions, number, from->identity);
 
-    if (s && (s->borrowed || in->bad || s->slot.seq + count != last)) {
-        replica_session_drop(k, number);
+    replica_session_drop(k, replica_session_find_in(&k->borrowed, number, from->identity));
+    if (s && (in->bad || s->slot.seq + count != last)) {
+        replica_session_drop(k, s);
         s = NULL;
     }
     for (; count; count--) {
@@ -151,8 +162,8 @@ static void handle_session_end_record(struct replicas *k, const struct replica_n
 {
     uint64_t number = serial_get_u64(in);
 
-    if (replica_session_find(k, number, from->identity))
-        replica_session_drop(k, number);
+    replica_session_drop(k, replica_session_find_in(&k->sessions, number, from->identity));
+    replica_session_drop(k, replica_session_find_in(&k->borrowed, number, from->identity));
 }
 
 /* Handles all records of a message. Returns false if the message is malformed. */

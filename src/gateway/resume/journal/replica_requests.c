@@ -44,15 +44,37 @@ void append_replica_request(struct buf *out, uint32_t identity, uint64_t number,
     serial_put_u64(out, seq);
 }
 
+static void append_replica_unknown(struct buf *out, uint32_t identity, uint64_t number)
+{
+    serial_put_u64(out, REPLICA_UNKNOWN);
+    serial_put_u64(out, identity);
+    serial_put_u64(out, number);
+}
+
+void replica_handle_unknown(uint32_t identity, struct serial_reader *in, struct replica_reply *ret)
+{
+    uint64_t number = serial_get_u64(in);
+
+    if (in->bad)
+        return;
+    ret->number = number;
+    ret->unknown_at = identity;
+}
+
 void replica_handle_request(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret)
 {
     uint32_t asker = (uint32_t)serial_get_u64(in);
     uint64_t number = serial_get_u64(in), seq = serial_get_u64(in), seen;
-    const struct replica_session *s = replica_session_find(k, number, identity);
+    const struct replica_session *s = replica_session_find_in(&k->sessions, number, identity);
 
-    if (in->bad || !s || s->borrowed)
+    if (in->bad)
         return;
+    if (!s) {
+        append_replica_unknown(&ret->bytes, k->identity, number);
+        ret->to = asker;
+        return;
+    }
     bool is_found = replica_session_check_seq(k, s, seq, &seen) == JOURNAL_FOUND;
     ret->to = asker;
     serial_put_u64(&ret->bytes, is_found ? REPLICA_SESSION : REPLICA_REFUSAL);
@@ -84,18 +106,14 @@ static void store_session_copy_from_replica(struct replicas *k, uint32_t identit
                                             const struct journal_slot *slot, uint64_t position,
                                             struct replica_reply *ret)
 {
-    struct replica_session *s = map_get(&k->sessions, number);
+    struct replica_session *s = replica_session_find(k, number, identity);
 
-    if (s && s->identity != identity && !s->borrowed)
-        return; /* another node owns the session now and replicates it to this node */
-    s = replica_session_find(k, number, identity);
     if ((s && !received_slot_has_more_events(k, s, slot, position)) ||
-        !(s = replica_session_get_or_create(k, number, identity)))
+        !(s = replica_session_get_or_create(k, true, number, identity)))
         return;
     s->slot = *slot;
     s->slot.id[sizeof slot->id - 1] = '\0';
     s->slot.client[sizeof slot->client - 1] = '\0';
-    s->borrowed = true;
     s->position = position;
     replica_session_set_received(k, s, clock_steady_ms());
     ret->number = number;

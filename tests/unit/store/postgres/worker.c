@@ -162,13 +162,42 @@ static void internal_transactions_do_not_wait_for_exclusive_writers(void **state
     struct arena *arena = arena_new();
 
     counter_make(f);
-    pthread_rwlock_wrlock(&p->writing);
+    for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
+        pthread_rwlock_wrlock(&p->write_locks[i]);
     enum err e = store_connection_run(side, STORE_APPEND, arena, add_during, NULL);
-    pthread_rwlock_unlock(&p->writing);
+    for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
+        pthread_rwlock_unlock(&p->write_locks[i]);
     assert_int_equal(e, OK);
     assert_int_equal(store_number(f->store, "select n from counter"), 1);
     store_connection_free(side);
     arena_free(arena);
+}
+
+/* Only work items with the same first id wait for the one that conflicted too often. */
+static void writers_of_other_rows_do_not_wait_for_exclusive_writers(void **state)
+{
+    struct fixture *f = *state;
+    struct postgres *p = container_of(f->store, struct postgres, store);
+    sem_t finished;
+    struct test_work *ones = test_works_new(2, &finished);
+
+    counter_make(f);
+    for (unsigned i = 0; i < 2; i++) {
+        ones[i].work.ids[0] = 1000 + i;
+        ones[i].work.id_count = 1;
+    }
+    pthread_rwlock_t *lock = &p->write_locks[postgres_write_lock_index(&ones[0].work)];
+    assert_ptr_not_equal(lock, &p->write_locks[postgres_write_lock_index(&ones[1].work)]);
+    pthread_rwlock_wrlock(lock);
+    for (unsigned i = 0; i < 2; i++)
+        store_submit(f->store, &ones[i].work);
+    wait_for(&finished);
+    assert_int_equal(store_number(f->store, "select n from counter"), 1);
+    pthread_rwlock_unlock(lock);
+    wait_for(&finished);
+    assert_int_equal(store_number(f->store, "select n from counter"), 2);
+    test_works_free(ones, 2);
+    sem_destroy(&finished);
 }
 
 int main(void)
@@ -179,6 +208,7 @@ int main(void)
         store_test(transaction_is_retried_if_the_connection_ends_before_its_commit),
         store_test(conflicting_transactions_are_retried_until_all_succeed),
         store_test(internal_transactions_do_not_wait_for_exclusive_writers),
+        store_test(writers_of_other_rows_do_not_wait_for_exclusive_writers),
     };
 
     log_init(2, LOG_OFF, 0);

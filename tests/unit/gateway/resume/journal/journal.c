@@ -301,7 +301,7 @@ static void replica_is_exact_even_if_messages_are_lost(void **state)
         uint64_t number = 1000;
 
         srand(seed);
-        s->keeper = replica_new();
+        s->keeper = replica_new(SENDER + 100);
         s->whole = true;
         buf_init(&s->out, 1 << 20);
         while (s->m.seq < LONGEST - 2) {
@@ -326,13 +326,13 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
 {
     (void)state;
     struct stored_scene s = { .whole = true };
-    struct replicas *other = replica_new();
+    struct replicas *other = replica_new(SENDER + 100);
     struct arena *arena = arena_new();
     struct replica_reply reply = { 0 }, none = { 0 };
     struct found_journal_session entry;
     struct buf question;
 
-    s.keeper = replica_new();
+    s.keeper = replica_new(SENDER + 100);
     buf_init(&s.out, 1 << 20);
     buf_init(&reply.bytes, 1 << 20);
     buf_init(&question, 1 << 20);
@@ -344,8 +344,6 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
     }
     assert_int_equal(replica_session_count(s.keeper), 1);
     append_replica_request(&question, SENDER, NUMBER, 30, 9);
-    replica_handle_message(other, buf_str(&question), &none);
-    assert_int_equal(none.to, 0); /* the replica has no copy */
     replica_handle_message(s.keeper, buf_str(&question), &reply);
     assert_int_equal(reply.to, 9);
     replica_handle_message(other, buf_str(&reply.bytes), &none);
@@ -401,21 +399,97 @@ static void replica_receive_slot(struct replicas *k, unsigned hub, uint64_t mess
     replica_receive_message(k, &b, NULL);
 }
 
-static struct replica_reply request_from_replica(struct replicas *k, uint64_t seq)
+static struct replica_reply request_copy_of(struct replicas *k, uint32_t owner, uint64_t seq)
 {
     struct replica_reply reply;
     struct buf b;
 
     buf_init(&b, 64);
-    append_replica_request(&b, SENDER, NUMBER, seq, 9);
+    append_replica_request(&b, owner, NUMBER, seq, 9);
     replica_receive_message(k, &b, &reply);
     return reply;
+}
+
+static struct replica_reply request_from_replica(struct replicas *k, uint64_t seq)
+{
+    return request_copy_of(k, SENDER, seq);
+}
+
+/* The session moved from a node that died to another one, which died, too. */
+static void copy_of_a_former_owner_does_not_refuse_the_copy_of_the_last_one(void **state)
+{
+    (void)state;
+    struct replicas *asker = replica_new(SENDER + 100), *k = replica_new(SENDER + 101);
+    struct arena *arena = arena_new();
+    struct journal_slot slot = { .first = 10, .seq = 10, .loop_index = 0 };
+    struct found_journal_session entry;
+    struct buf b;
+
+    replica_receive_slot(asker, 0, 1, NUMBER, &slot);
+    slot.first = slot.seq = 20;
+    buf_init(&b, 1 << 20);
+    append_replica_message_head(&b, SENDER + 1, 0, 1, 0);
+    append_whole_session_record(&b, NUMBER, &slot, 0);
+    replica_receive_message(k, &b, NULL);
+    struct replica_reply reply = request_copy_of(k, SENDER + 1, 20), arrival;
+    replica_receive_message(asker, &reply.bytes, &arrival);
+    assert_int_equal(arrival.number, NUMBER);
+    assert_int_equal(arrival.unknown_at, 0);
+    buf_clear(&arrival.bytes);
+    assert_int_equal(replica_find_session(asker, SENDER + 1, NUMBER, 20, arena, &entry),
+                     JOURNAL_FOUND);
+    assert_int_equal(replica_find_session(asker, SENDER, NUMBER, 10, arena, &entry), JOURNAL_FOUND);
+    assert_int_equal(replica_session_count(asker), 2);
+    reply = request_copy_of(asker, SENDER + 1, 20); /* only the owner's own copies are sent */
+    assert_true(reply.bytes.n < 64);
+    buf_clear(&reply.bytes);
+    replica_evict_expired(asker, INT64_C(1) << 50);
+    assert_int_equal(replica_session_count(asker), 0);
+    replica_free(asker);
+    replica_free(k);
+    arena_free(arena);
+}
+
+static void announce_replica_node(struct replicas *k, uint32_t identity)
+{
+    struct buf b;
+
+    buf_init(&b, 64);
+    append_replica_hello(&b, identity);
+    replica_receive_message(k, &b, NULL);
+}
+
+static void node_without_a_copy_says_so(void **state)
+{
+    (void)state;
+    enum { ASKER = 9, OTHER = 10, OWNER = SENDER };
+    struct replicas *asker = replica_new(ASKER), *other = replica_new(OTHER);
+    struct map without_copy;
+    struct replica_reply reply = request_from_replica(other, 10), arrival;
+
+    assert_int_equal(reply.to, ASKER);
+    map_init(&without_copy);
+    assert_true(replica_nodes_are_in_set(asker, OWNER, &without_copy)); /* no other node is known */
+    announce_replica_node(asker, ASKER);
+    announce_replica_node(asker, OTHER);
+    announce_replica_node(asker, OWNER);
+    assert_false(replica_nodes_are_in_set(asker, OWNER, &without_copy));
+    replica_receive_message(asker, &reply.bytes, &arrival);
+    assert_int_equal(arrival.number, NUMBER);
+    assert_int_equal(arrival.unknown_at, OTHER);
+    buf_clear(&arrival.bytes);
+    map_put(&without_copy, OTHER, asker);
+    assert_true(replica_nodes_are_in_set(asker, OWNER, &without_copy));
+    map_clear(&without_copy);
+    replica_free(asker);
+    replica_free(other);
 }
 
 static void replica_reports_unusable_slots_with_a_short_reply(void **state)
 {
     (void)state;
-    struct replicas *k = replica_new(), *asker = replica_new(), *another = replica_new();
+    struct replicas *k = replica_new(SENDER + 100), *asker = replica_new(SENDER + 100),
+                    *another = replica_new(SENDER + 100);
     struct arena *arena = arena_new();
     struct journal_slot slot = { .first = 10, .seq = 10, .loop_index = 0, .tasks = 1 };
     struct found_journal_session entry;
@@ -458,7 +532,7 @@ static void replica_reports_unusable_slots_with_a_short_reply(void **state)
 static void overtaken_replica_update_is_ignored(void **state)
 {
     (void)state;
-    struct replicas *k = replica_new();
+    struct replicas *k = replica_new(SENDER + 100);
     struct arena *arena = arena_new();
     struct journal_slot early = { .seq = 10 }, late = { .seq = 12, .loop_index = 1 };
     struct found_journal_session entry;
@@ -478,7 +552,7 @@ static void overtaken_replica_update_is_ignored(void **state)
 static void replica_prune_removes_at_most_1024_sessions_at_once(void **state)
 {
     (void)state;
-    struct replicas *k = replica_new();
+    struct replicas *k = replica_new(SENDER + 100);
     struct journal_slot slot = { .seq = 1 };
 
     for (uint64_t number = 1; number <= 3000; number++)
@@ -496,7 +570,7 @@ static void replica_prune_removes_at_most_1024_sessions_at_once(void **state)
 static void replica_ignores_nodes_with_another_slot_format(void **state)
 {
     (void)state;
-    struct replicas *k = replica_new();
+    struct replicas *k = replica_new(SENDER + 100);
     struct journal_slot slot = { .seq = 1 };
     struct replica_reply reply;
     struct buf b = begin_message(0, 1);
@@ -532,7 +606,7 @@ static void replica_announce_node(struct replicas *k, uint32_t identity, bool is
 static void only_announced_nodes_are_chosen_as_replicas(void **state)
 {
     (void)state;
-    struct replicas *k = replica_new();
+    struct replicas *k = replica_new(SENDER + 100);
     const uint32_t all[] = { 2, 5, 7, 9 };
 
     assert_int_equal(choose_replica_node(k, 5, all, 4), 0);
@@ -682,6 +756,8 @@ int main(void)
         cmocka_unit_test(node_without_a_replica_receives_it_from_another_node),
         cmocka_unit_test(journal_of_another_boot_is_ignored),
         cmocka_unit_test(replica_reports_unusable_slots_with_a_short_reply),
+        cmocka_unit_test(copy_of_a_former_owner_does_not_refuse_the_copy_of_the_last_one),
+        cmocka_unit_test(node_without_a_copy_says_so),
         cmocka_unit_test(overtaken_replica_update_is_ignored),
         cmocka_unit_test(replica_prune_removes_at_most_1024_sessions_at_once),
         cmocka_unit_test(replica_ignores_nodes_with_another_slot_format),

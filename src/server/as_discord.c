@@ -1,0 +1,54 @@
+/* as_discord.c - the option as-discord: host names, implied options, certificate. */
+#include "server/as_discord.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/str.h"
+#include "net/tls.h"
+
+enum { HTTPS_PORT = 443 };
+
+const char *const platform_host_names[] = {
+    "discord.com",          "canary.discord.com",          "ptb.discord.com",
+    "discordapp.com",       "gateway.discord.gg",          "remote-auth-gateway.discord.gg",
+    "discord.gg",           "cdn.discordapp.com",          "cdn.discord.com",
+    "media.discordapp.net", "images-ext-1.discordapp.net", "images-ext-2.discordapp.net",
+    "status.discord.com",   PLATFORM_VOICE_HOST,           NULL,
+};
+
+/* The URLs in clients have no port, so the port is that of HTTPS. Voice is on unless the operator
+ * chose a port. */
+void config_complete_as_discord(struct config *c, struct arena *arena)
+{
+    const char *colon = strrchr(c->listen, ':');
+    struct str host = colon ? str_slice(c->listen, (size_t)(colon - c->listen)) : STR("127.0.0.1");
+
+    if (!c->as_discord)
+        return;
+    c->listen = str_printf(arena, "%.*s:%d", STR_ARGS(host), HTTPS_PORT).p;
+    if (!c->voice_port)
+        c->voice_port = "0";
+}
+
+const char *as_discord_file(const struct config *c, struct arena *arena, const char *name)
+{
+    return str_printf(arena, "%s/as-discord/%s", c->data, name).p;
+}
+
+enum err open_platform_certificate(const struct config *c, const char *host,
+                                   struct tls_context **ret)
+{
+    struct arena *arena = arena_new();
+    const char *folder = str_printf(arena, "%s/as-discord", c->data).p;
+    enum err e = ERR_INTERNAL;
+
+    if (mkdir(folder, 0755) != 0 && errno != EEXIST)
+        log_error("as-discord: cannot create the folder '%s': %s", folder, strerror(errno));
+    else
+        e = tls_context_open_issued(folder, host, platform_host_names, ret);
+    arena_free(arena);
+    return e;
+}

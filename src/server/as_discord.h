@@ -1,0 +1,28 @@
+/* as_discord.h - the option as-discord: serves under Discord's host names, for tests of bots.
+ *
+ * A bot has the platform's URLs compiled in. If these names lead to this server and the bot trusts
+ * the certificates that the server issues, the bot needs nothing but a token. */
+#ifndef SERVER_AS_DISCORD_H
+#define SERVER_AS_DISCORD_H
+
+#include "base/errors.h"
+#include "server/config.h"
+
+struct tls_context;
+
+#define PLATFORM_GATEWAY_URL "wss://gateway.discord.gg"
+#define PLATFORM_FILES_URL   "https://cdn.discordapp.com"
+#define PLATFORM_VOICE_HOST  "voice.discord.media"
+
+/* Host names that lead to this server; the list ends with NULL. */
+extern const char *const platform_host_names[];
+
+/* Returns the path of a file of the option (ca.pem, hosts, …): in "as-discord" of the data folder.
+ */
+const char *as_discord_file(const struct config *c, struct arena *arena, const char *name);
+
+/* Opens a certificate for the platform's names, and issues it first if necessary. */
+enum err open_platform_certificate(const struct config *c, const char *host,
+                                   struct tls_context **ret);
+
+#endif

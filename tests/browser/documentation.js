@@ -1,0 +1,54 @@
+// documentation.js - tests the documentation that the program serves: accessibility and layout in both themes, and
+// the search.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { enter } from "./harness.js";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+/** Short pages with each kind of content: the checks of long ones take minutes, and one template makes all. */
+const PAGES = ["", "gifs", "reference-roles", "search.html?q=50013"];
+const LONG_PAGES = ["testing-your-bot", "reference", "reference-messages", "errors", "configuration", "architecture"];
+const THEMES = ["light", "dark"], WIDTHS = [1280, 390], HEIGHT = 844;
+
+export const TESTS = {
+  async documentation_is_accessible_in_both_themes_and_fits_a_phone() {
+    const faults = [];
+    for (const colorScheme of THEMES) {
+      const page = await enter(null, { colorScheme });
+      await page.addInitScript(axe);
+      for (const path of [...PAGES, ...LONG_PAGES]) {
+        await page.open(`/docs/${path}`);
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: HEIGHT });
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+          if (wide > width) faults.push(`${path}: ${wide} pixels at a width of ${width}`);
+        }
+        if (PAGES.includes(path)) faults.push(...(await page.evaluate(() => window.axe.run())).violations.map((v) => `${path} (${colorScheme}): ${v.id}: ${v.nodes[0].target}`));
+      }
+      await page.close();
+    }
+    assert.deepEqual(faults, []);
+  },
+
+  async documentation_search_works_by_keyboard() {
+    const page = await enter(null);
+    await page.open("/docs");
+    await page.getByRole("heading", { name: "Guildhall", level: 1 }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("50013");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Search" }).waitFor();
+    assert.match(await page.getByRole("status").innerText(), /^\d+ sections\.$/);
+    await page.locator("#results a").first().click();
+    await page.waitForURL("**/docs/errors.html#50013");
+    await page.open("/docs/search.html");
+    await page.getByRole("searchbox").fill("POST /channels/{channel.id}/messages");
+    assert.match(await page.locator("#results a").first().innerText(), /^POST \/channels\/\{channel\.id\}\/messages -/);
+    await page.getByRole("searchbox").fill("nosuchwordanywhere");
+    assert.equal(await page.getByRole("status").innerText(), "Nothing was found. Try fewer or other words.");
+    await page.getByRole("searchbox").fill("<img src=x onerror=alert(1)>");
+    assert.equal(await page.locator("main img").count(), 0);
+    await page.close();
+  },
+};

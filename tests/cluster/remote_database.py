@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""remote_database - tests writes of three nodes whose PostgreSQL is 5 ms away in each direction. The
+limits of docs/CLUSTER.md are checked by `make cluster-test` (--long, ten minutes). The short form runs
+beside other tests, so its limits are wider: they only show that no job or lock stalls writes."""
+
+import os
+import threading
+import time
+
+from cluster_nodes import Ring, expect, place_of
+from server_restart import LONG
+from cases import run_cases
+
+DELAY_MS = 5
+WRITERS = 16
+WRITE_SECONDS = 600 if LONG else 3
+PEOPLE = tuple(f"writer{i}" for i in range(WRITERS))
+P99_MS, MAX_MS, MESSAGES_PER_S = (60, 150, 600) if LONG else (300, 600, 100)
+
+
+def percentile(sorted_values, percent):
+    return sorted_values[min(len(sorted_values) - 1, len(sorted_values) * percent // 100)]
+
+
+def channels_of(client, count):
+    guild, first = place_of(client)
+    made = [client.call("POST", f"/guilds/{guild}/channels", {"name": f"c{i}", "type": 0})
+            for i in range(1, count)]
+    expect(all(status == 201 for status, _ in made), made)
+    return [first, *(channel["id"] for _, channel in made)]
+
+
+class Writer(threading.Thread):
+    """Posts messages one after the other and records how long each takes."""
+
+    def __init__(self, client, channel, until):
+        super().__init__(daemon=True)
+        self.client, self.channel, self.until = client, channel, until
+        self.times_ms, self.failed = [], []
+
+    def run(self):
+        while time.monotonic() < self.until:
+            began = time.monotonic()
+            status, answer = self.client.call("POST", f"/channels/{self.channel}/messages",
+                                              {"content": f"message {len(self.times_ms)}"})
+            if status != 200:
+                self.failed.append((status, answer))
+            self.times_ms.append((time.monotonic() - began) * 1000)
+
+
+def write(ring, writers, seconds):
+    """Runs the writers on all nodes; returns the sorted times and the number of messages a second."""
+    channels = channels_of(ring.client(1, ring.tokens[0]), 4)
+    until = time.monotonic() + seconds
+    threads = [Writer(ring.client(1 + i % len(ring.servers), ring.tokens[i]),
+                      channels[i % len(channels)], until) for i in range(writers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    times = sorted(ms for thread in threads for ms in thread.times_ms)
+    failed = [failure for thread in threads for failure in thread.failed]
+    expect(not failed, f"{len(failed)} messages failed, first {failed[:1]}")
+    rate = len(times) / seconds
+    retries = sum(ring.metric(node, "guildhall_store_retries_total") for node in ring.servers)
+    expect(retries < 5 + len(times) / 10, f"{retries:.0f} retries of {len(times)} messages")
+    print(f"{writers} writers: {rate:.0f} messages/s; median {percentile(times, 50):.0f}, 99 % "
+          f"{percentile(times, 99):.0f}, maximum {times[-1]:.0f} ms; {retries:.0f} retries; load "
+          f"{os.getloadavg()[0]:.0f}", flush=True)
+    return times, rate
+
+
+def remote_ring(executable):
+    return Ring(executable, nodes=3, people=PEOPLE, flags=["--rate-limits", "off"],
+                delay_ms=DELAY_MS)
+
+
+def one_writer_is_not_delayed_by_background_jobs(executable):
+    with remote_ring(executable) as ring:
+        write(ring, 3, 1)  # caches are filled and queries learned
+        times, _ = write(ring, 3, WRITE_SECONDS)
+        expect(percentile(times, 99) < P99_MS, f"99 % {percentile(times, 99):.0f} ms")
+        expect(times[-1] < MAX_MS, f"maximum {times[-1]:.0f} ms")
+
+
+def many_writers_share_round_trips(executable):
+    with remote_ring(executable) as ring:
+        write(ring, WRITERS, 1)
+        times, rate = write(ring, WRITERS, WRITE_SECONDS)
+        expect(times[-1] < MAX_MS, f"maximum {times[-1]:.0f} ms")
+        expect(rate > MESSAGES_PER_S, f"{rate:.0f} messages/s")
+
+
+if __name__ == "__main__":
+    run_cases("cluster/remote_database", [
+        one_writer_is_not_delayed_by_background_jobs,
+        many_writers_share_round_trips,
+    ])
