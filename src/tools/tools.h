@@ -17,11 +17,12 @@ struct invoke_options {
     int64_t follow_ups, wait;
 };
 
-/* Options of watch, fault and sessions. */
+/* Options of watch, fault, sessions, record and replay. */
 struct console_options {
     const char *kind, *user, *route, *method, *status, *event, *session, *text;
     int64_t after, count, seconds; /* after -1 means only new records */
     int64_t fault_status, times, code;
+    int64_t speed; /* replay */
     const char *delay, *retry_after;
     bool drop, json;
 };
@@ -53,7 +54,8 @@ struct command_settings {
 extern const struct option_row import_option_rows[], seed_option_rows[], sessions_option_rows[],
     invoke_option_rows[], operator_command_option_rows[], watch_option_rows[], health_option_rows[],
     clock_option_rows[], fault_option_rows[], act_option_rows[], move_option_rows[],
-    backup_option_rows[], restore_option_rows[], snapshot_option_rows[], why_option_rows[];
+    backup_option_rows[], restore_option_rows[], snapshot_option_rows[], why_option_rows[],
+    record_option_rows[], replay_option_rows[];
 
 /* Each command returns the exit status. `arguments` are the words after the command, then NULL. */
 int tool_serve(const struct command_settings *s, char **arguments);
@@ -64,6 +66,8 @@ int tool_export(const struct command_settings *s, char **arguments);
 int tool_seed(const struct command_settings *s, char **arguments);
 int tool_sessions(const struct command_settings *s, char **arguments);
 int tool_watch(const struct command_settings *s, char **arguments);
+int tool_record(const struct command_settings *s, char **arguments);
+int tool_replay(const struct command_settings *s, char **arguments);
 int tool_why(const struct command_settings *s, char **arguments);
 int tool_health(const struct command_settings *s, char **arguments);
 int tool_clock(const struct command_settings *s, char **arguments);

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 /* Maximum number of stored records; a power of two. */
@@ -12,7 +13,7 @@ struct traffic_ring {
     _Atomic bool on;
     bool always;
     unsigned watchers;
-    size_t size;
+    size_t size, max_text;
     pthread_mutex_t lock; /* protects all members but `on` */
     char *bytes;          /* the ring buffer; NULL before the first traffic_start_watching */
     uint64_t *offsets;    /* offset of each record in the byte stream, by number % MAX_RECORDS */
@@ -29,11 +30,21 @@ static void traffic_allocate_ring(struct traffic_ring *t)
     t->offsets = mem_new(MAX_RECORDS * sizeof *t->offsets);
 }
 
+static size_t text_limit(size_t ring_bytes)
+{
+    size_t limit = ring_bytes / 64;
+
+    return limit < TRAFFIC_MIN_TEXT_LIMIT ? TRAFFIC_MIN_TEXT_LIMIT
+           : limit > TRAFFIC_MAX_TEXT     ? TRAFFIC_MAX_TEXT
+                                          : limit;
+}
+
 struct traffic_ring *traffic_ring_new(size_t bytes, bool always)
 {
     struct traffic_ring *t = mem_new(sizeof *t);
 
     t->size = bytes;
+    t->max_text = text_limit(bytes);
     t->always = always;
     pthread_mutex_init(&t->lock, NULL);
     if (always)
@@ -145,9 +156,10 @@ void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
 
     for (int i = 0; i < TRAFFIC_TEXTS; i++) {
         r->lengths[i] = texts[i].n < UINT32_MAX ? (uint32_t)texts[i].n : UINT32_MAX;
-        r->stored[i] = texts[i].n < TRAFFIC_MAX_TEXT ? (uint32_t)texts[i].n : TRAFFIC_MAX_TEXT;
+        r->stored[i] = (uint32_t)(texts[i].n < t->max_text ? texts[i].n : t->max_text);
         bytes += r->stored[i];
     }
+    r->monotonic_ns = clock_monotonic_ns();
     pthread_mutex_lock(&t->lock);
     if (t->bytes) {
         r->number = ++t->newest;

@@ -47,13 +47,15 @@ enum traffic_record_text {
     TRAFFIC_TEXTS,
 };
 
-/* Maximum length of a text; longer texts are truncated. */
-enum { TRAFFIC_MAX_TEXT = 16 * 1024 };
+/* Longer texts are truncated: to a 64th of the ring, but at least TRAFFIC_MIN_TEXT_LIMIT and at
+ * most TRAFFIC_MAX_TEXT bytes. With 8 MiB the events of a guild are recorded whole. */
+enum { TRAFFIC_MIN_TEXT_LIMIT = 16 * 1024, TRAFFIC_MAX_TEXT = 128 * 1024 };
 
 struct traffic_record {
-    uint64_t number; /* numbers start at 1 and have no gaps */
-    int64_t at_us;   /* time at which the request ended (clock_us) */
-    int64_t took_ns; /* duration in ns; only of requests */
+    uint64_t number;      /* numbers start at 1 and have no gaps */
+    int64_t at_us;        /* time at which the request ended (clock_us) */
+    int64_t took_ns;      /* duration in ns; only of requests */
+    int64_t monotonic_ns; /* time of the record on the clock that tests do not move */
     snowflake user_id, application_id;
     const char *name;         /* name of the route or event, a string literal; or NULL */
     const char *path_pattern; /* requests: path pattern of the route, a string literal; or NULL */
@@ -62,7 +64,7 @@ struct traffic_record {
     int32_t status;           /* HTTP status of a request, opcode of a message, or close code */
     int32_t code;             /* requests: error code, or 0 */
     uint32_t lengths[TRAFFIC_TEXTS];
-    uint32_t stored[TRAFFIC_TEXTS]; /* stored bytes, at most TRAFFIC_MAX_TEXT */
+    uint32_t stored[TRAFFIC_TEXTS]; /* stored bytes */
     uint8_t kind;                   /* enum traffic_kind */
     uint8_t method;                 /* requests: enum http_method */
     uint8_t caller;                 /* enum caller_kind; 0 if unauthenticated */
@@ -83,7 +85,8 @@ bool traffic_is_recorded(const struct traffic_ring *t);
 void traffic_start_watching(struct traffic_ring *t);
 void traffic_stop_watching(struct traffic_ring *t);
 
-/* Adds a record with its texts; sets the members number, lengths and stored. Thread-safe. */
+/* Adds a record with its texts; sets the members number, monotonic_ns,
+ * lengths and stored. Thread-safe. */
 void traffic_add_record(struct traffic_ring *t, struct traffic_record *r,
                         const struct str texts[TRAFFIC_TEXTS]);
 

@@ -217,6 +217,8 @@ void write_traffic_record_json(const struct traffic_view *s, struct json_writer 
     write_text_json(j, "kind", str_of(traffic_view_kind_name(s)));
     json_write_name(j, "at");
     json_write_time(j, s->r.at_us);
+    json_write_name(j, "monotonic_ms");
+    json_write_int(j, s->r.monotonic_ns / 1000000);
     write_caller_json(s, j);
     write_text_json(j, "address", s->address);
     if (s->r.kind == TRAFFIC_CALL)

@@ -180,3 +180,14 @@ bool encode_opcode_message(struct message_encoder *c, enum opcode op, struct str
     etf_from_json(d, c->arena, out);
     return compress_encoded_message(c, out);
 }
+
+bool encode_json_message(struct message_encoder *c, struct str json, struct buf *out)
+{
+    if (c->dialect->etf) {
+        buf_add_char(out, (char)ETF_VERSION);
+        etf_from_json(json, c->arena, out);
+    } else {
+        buf_add_str(out, json);
+    }
+    return compress_encoded_message(c, out);
+}

@@ -35,6 +35,13 @@ int tool_console_key(const struct command_settings *s, char **arguments)
     return ok ? 0 : 1;
 }
 
+const char *console_server_url(const struct config *config, struct arena *arena)
+{
+    const char *url;
+
+    return ask_control_socket(config, "address", arena, &url) ? url : NULL;
+}
+
 struct api_client *console_connect(const struct config *config, struct arena *arena)
 {
     const char *url, *key;

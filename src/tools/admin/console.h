@@ -12,6 +12,10 @@
  * Prints an error and returns NULL if no server runs. */
 struct api_client *console_connect(const struct config *config, struct arena *arena);
 
+/* Returns the URL of the server that runs on the data folder. Prints an error and returns NULL if
+ * no server runs. */
+const char *console_server_url(const struct config *config, struct arena *arena);
+
 /* Requests a console route; body is JSON, or empty. On failure prints why and returns status 0. */
 struct api_client_response console_request(const struct config *config, struct arena *arena,
                                            const char *method, const char *path, struct str body);

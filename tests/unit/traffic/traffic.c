@@ -63,7 +63,7 @@ static void traffic_record_contains_the_recorded_texts(void **state)
 
 static void oldest_traffic_records_are_dropped_and_others_stay_intact(void **state)
 {
-    static char text[2 * TRAFFIC_MAX_TEXT];
+    static char text[2 * TRAFFIC_MIN_TEXT_LIMIT];
     struct traffic_ring *t = traffic_ring_new(SIZE, true);
     struct traffic_record r;
     uint64_t oldest, newest;
@@ -82,10 +82,26 @@ static void oldest_traffic_records_are_dropped_and_others_stay_intact(void **sta
         assert_int_equal(r.status, (int)n);
         assert_int_equal(r.lengths[TRAFFIC_REQUEST], n * 37 % sizeof text);
         struct str retained = traffic_record_text(&r, &room, TRAFFIC_REQUEST);
-        assert_true(retained.n == r.lengths[TRAFFIC_REQUEST] || retained.n == TRAFFIC_MAX_TEXT);
+        assert_true(retained.n == r.lengths[TRAFFIC_REQUEST] ||
+                    retained.n == TRAFFIC_MIN_TEXT_LIMIT);
         for (size_t i = 0; i < retained.n; i++)
             assert_int_equal(retained.p[i], 'a' + (int)(n % 26));
     }
+    traffic_ring_free(t);
+}
+
+static void large_ring_stores_longer_texts(void **state)
+{
+    static char text[TRAFFIC_MAX_TEXT + 1];
+    struct traffic_ring *t = traffic_ring_new(8 * 1024 * 1024, true);
+    struct traffic_record r;
+
+    (void)state;
+    memset(text, 'a', sizeof text);
+    add_call(t, 1, str_slice(text, sizeof text));
+    assert_true(traffic_read_record(t, 1, &r, &room));
+    assert_int_equal(traffic_record_text(&r, &room, TRAFFIC_REQUEST).n, TRAFFIC_MAX_TEXT);
+    assert_true(r.monotonic_ns > 0);
     traffic_ring_free(t);
 }
 
@@ -112,6 +128,7 @@ int main(void)
         cmocka_unit_test(traffic_is_not_recorded_without_a_viewer),
         cmocka_unit_test(traffic_record_contains_the_recorded_texts),
         cmocka_unit_test(oldest_traffic_records_are_dropped_and_others_stay_intact),
+        cmocka_unit_test(large_ring_stores_longer_texts),
         cmocka_unit_test(number_of_small_traffic_records_is_limited),
     };
 

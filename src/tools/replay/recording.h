@@ -1,0 +1,41 @@
+/* recording.h - a recording that `guildhall record` saved: the calls of a bot and its events. */
+#ifndef TOOLS_REPLAY_RECORDING_H
+#define TOOLS_REPLAY_RECORDING_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+struct recorded_call {
+    struct str method, path, query; /* path without /api and the version */
+    struct str request, reply;      /* bodies; secrets are "***" */
+    int64_t status, at_ms;
+    bool request_is_cut;
+    bool made; /* the replayed bot has made it, or did not make it in time */
+    bool missing;
+};
+
+struct recorded_event {
+    struct str name, data; /* data: JSON */
+    int64_t at_ms;
+    size_t calls_before; /* number of calls that were recorded before it */
+};
+
+struct recording {
+    struct str authority; /* host and port of the recorded server */
+    struct str bot;       /* name of the bot */
+    struct recorded_call *calls;
+    struct recorded_event *events; /* the first one is READY */
+    size_t call_count, event_count;
+    int64_t end_ms;       /* time of the last call or event */
+    int64_t moved_clocks; /* number of moves of the server's clock */
+};
+
+/* Reads a recording. Prints an error and returns false if the file cannot be replayed. */
+bool recording_read(const char *path, struct arena *arena, struct recording *ret);
+
+/* Removes "/api" and the version from a path. */
+struct str path_without_version(struct str path);
+/* Returns whether the paths are equal; "***" in the recorded one matches any segment. */
+bool recorded_path_matches(struct str recorded, struct str path);
+
+#endif
