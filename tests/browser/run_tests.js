@@ -20,6 +20,7 @@ import { TESTS as sharing } from "./sharing.js";
 import { Worker, options } from "./harness.js";
 import { TESTS as search } from "./search.js";
 import { TESTS as talk } from "./message_content.js";
+import { TESTS as tutorials } from "./tutorials.js";
 import { TESTS as unread } from "./unread.js";
 import { TESTS as voice } from "./voice_media.js";
 import { TESTS as voicePage } from "./voice_page.js";
@@ -35,7 +36,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, documentation, sharing, voice, voicePage };
+const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, documentation, tutorials, sharing, voice, voicePage };
 const NIGHTLY = { chatWalks, benchWalks };
 
 async function runTest(worker, name, test) {
