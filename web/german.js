@@ -34,6 +34,8 @@ export const GERMAN = {
   "Direct messages": "Direktnachrichten",
   Settings: "Einstellungen",
   Workbench: "Werkbank",
+  Documentation: "Dokumentation",
+  Help: "Hilfe",
   Members: "Mitglieder",
   All: "Alle",
   Online: "Online",

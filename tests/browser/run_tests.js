@@ -20,6 +20,7 @@ import { TESTS as sharing } from "./sharing.js";
 import { Worker, options } from "./harness.js";
 import { TESTS as search } from "./search.js";
 import { TESTS as talk } from "./message_content.js";
+import { TESTS as tutorials } from "./tutorials.js";
 import { TESTS as unread } from "./unread.js";
 import { TESTS as voice } from "./voice_media.js";
 import { TESTS as voiceBots } from "./voice_bots.js";
@@ -37,7 +38,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, documentation, sharing, voice, voiceBots, voicePage };
+const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, documentation, tutorials, sharing, voice, voiceBots, voicePage };
 const NIGHTLY = { chatWalks, benchWalks };
 /** Needs packages that only the step firefox installs, so only the word firefox runs it. */
 const FIREFOX = { voiceFirefox };

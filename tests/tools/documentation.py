@@ -53,6 +53,10 @@ ELSEWHERE = {
         "tests/clients/as_discord.py documented_commands_run_a_bot",
     ("docs/testing-your-bot.md", "guildhall import world.json"):
         "tests/clients/as_discord.py documented_commands_run_a_bot",
+    ("docs/tutorial-first-bot.md", ""): "tests/clients/tutorials.py documented_first_bot_works",
+    ("docs/tutorial-test-in-ci.md", ""): "tests/clients/tutorials.py documented_ci_test_works",
+    ("docs/tutorial-first-community.md", ""): "tests/clients/tutorials.py documented_community_commands_work",
+    ("docs/tutorial-moderate.md", ""): "tests/clients/tutorials.py documented_moderation_commands_work",
     ("docs/testing-your-bot.md", "set -eu"): "tests/clients/interactions.py run_example",
     ("docs/testing-your-bot.md", "guildhall watch"):
         "tests/tools/workbench.py documented_demo_commands_work",

@@ -55,6 +55,7 @@ export async function mount(app, page, [tab]) {
           tabs.map(([id, words]) =>
             h("a.channel", { href: `/workbench/${id}`, "aria-current": id === found[0] ? "page" : null }, words),
           ),
+          h("a.channel", { href: "/docs/testing-your-bot", "data-plain": true }, t("Documentation")),
         ),
       ),
       h("main.bench-body", null, body),
