@@ -6,7 +6,9 @@ import base64
 import http.client
 import json
 import os
+import random
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -15,6 +17,7 @@ import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
+from busy_server import BusyServer  # noqa: E402
 from cases import expect, run_cases  # noqa: E402
 from prepared_data import freshen, start_guildhall  # noqa: E402
 from process import Client  # noqa: E402
@@ -303,5 +306,150 @@ def copied_guild_is_equal_to_its_source(executable):
                 target.server.kill()
 
 
+# --- a busy server ------------------------------------------------------------------------
+
+
+def copy_busy(executable, folder, busy, data, *flags):
+    return [executable, "copy-guild", "--from", busy.url, "--token-file",
+            put(folder, "busy-token", "token\n"), "--guild", busy.guild_id, "--data", data,
+            "--requests-per-second", "450", *flags]
+
+
+def rows_of(data):
+    """Returns the rows that a copy wrote, without those of the prepared folder."""
+    with sqlite3.connect(f"file:{data}/guildhall.db?mode=ro", uri=True) as db:
+        return {"messages": db.execute("select id, channel_id, author_id, content, attachment_count,"
+                                       " reactions is null from messages order by id").fetchall(),
+                "members": db.execute("select guild_id, user_id from members "
+                                      "order by user_id").fetchall(),
+                "users": db.execute("select id, username, global_name from users "
+                                    "order by id").fetchall(),
+                "attachments": db.execute("select id, message_id, size from attachments "
+                                          "order by id").fetchall(),
+                "reactions": db.execute("select r.message_id, u.user_id from reactions r join "
+                                        "reaction_users u on u.reaction_id = r.id order by "
+                                        "r.message_id, u.user_id").fetchall()}
+
+
+def expect_complete(busy, data):
+    rows = rows_of(data)
+    readable = [m for c, all in busy.messages.items() if c not in busy.forbidden for m in all]
+    expect([r[0] for r in rows["messages"]] == sorted(int(m["id"]) for m in readable),
+           f"{len(rows['messages'])} of {len(readable)} messages")
+    files = sorted(int(a["id"]) for m in readable for a in m["attachments"])
+    expect([r[0] for r in rows["attachments"]] == files, f"{rows['attachments']}, {files}")
+    expect(len(rows["members"]) == len(busy.users), f"{len(rows['members'])} members")
+    expect(len(rows["reactions"]) == 2 * sum("reactions" in m for m in readable),
+           f"{len(rows['reactions'])} reactions")
+
+
+def copy_from_a_busy_server_ends_and_reports_what_was_refused(executable):
+    busy = BusyServer(messages=int(os.environ.get("COPY_MESSAGES", "600")), slow=0.01)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            data = freshen(executable, os.path.join(folder, "data"))
+            done = run(executable, *copy_busy(executable, folder, busy, data)[1:])
+            expect_complete(busy, data)
+            refused = {r["what"]: r["why"] for r in not_taken(data, busy.guild_id)}
+            hidden = "messages/" + next(iter(busy.forbidden))
+            expect(refused == {"bans": "HTTP 403: Missing Permissions (code 50013)",
+                               hidden: "HTTP 403: Missing Access (code 50001)"}, str(refused))
+            expect(busy.injected > 0 and busy.refreshed > 0, f"{busy.injected} {busy.refreshed}")
+            caused = {}
+            for _, path, everywhere in busy.exceeded:
+                caused[everywhere or path] = caused.get(everywhere or path, 0) + 1
+            expect(all(n <= 1 for n in caused.values()), f"429: {caused}\n{done.stdout}")
+    finally:
+        busy.stop()
+
+
+def copy_run_again_reads_only_what_is_new(executable):
+    busy = BusyServer(trouble=0)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            data = freshen(executable, os.path.join(folder, "data"))
+            command = copy_busy(executable, folder, busy, data)[1:]
+            run(executable, *command)
+            first, downloads = busy.requests, busy.downloads
+            for i in range(600, 610):
+                busy.add_message(i)
+            run(executable, *command)
+            expect_complete(busy, data)
+            expect(busy.requests - first < first / 2, f"{first}, then {busy.requests - first}")
+            expect(busy.downloads - downloads == 1, f"{busy.downloads - downloads} files again")
+    finally:
+        busy.stop()
+
+
+def copy_continues_after_being_killed_at_any_moment(executable):
+    kills = int(os.environ.get("COPY_KILLS", "5"))
+    seed = int(os.environ.get("COPY_SEED", str(random.randrange(1000000))))
+    chance = random.Random(seed)
+    busy = BusyServer(messages=int(os.environ.get("COPY_MESSAGES", "600")), trouble=0.01)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            data = freshen(executable, os.path.join(folder, "data"))
+            command = copy_busy(executable, folder, busy, data)
+            longest = 1.5
+            for _ in range(kills):
+                child = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL)
+                try:
+                    child.wait(chance.random() * longest)
+                except subprocess.TimeoutExpired:
+                    child.kill()
+                    child.wait()
+            run(executable, *command[1:])
+            expect_complete(busy, data)
+            expect(run(executable, "check", "--data", data).returncode == 0, "check")
+            for name in os.listdir(f"{data}/copies/{busy.guild_id}/messages"):
+                with open(f"{data}/copies/{busy.guild_id}/messages/{name}", encoding="utf-8") as f:
+                    ids = [int(json.loads(line)["id"]) for line in f]
+                expect(ids == sorted(set(ids)), f"{name} has a message twice, seed {seed}")
+    finally:
+        busy.stop()
+
+
+def wrong_token_ends_a_copy_at_once(executable):
+    busy = BusyServer(trouble=0)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            command = copy_busy(executable, folder, busy, os.path.join(folder, "data"))
+            put(folder, "busy-token", "wrong\n")
+            done = run(executable, *command[1:], check=False)
+            expect(done.returncode == 1 and busy.requests == 1, f"{done}, {busy.requests}")
+            expect("cannot read the guild: HTTP 401" in done.stderr, done.stderr)
+    finally:
+        busy.stop()
+
+
+def archive_of_a_server_is_imported_elsewhere(executable):
+    busy = BusyServer(trouble=0)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            archive, data = os.path.join(folder, "archive"), os.path.join(folder, "data")
+            token = put(folder, "token", "token")
+            run(executable, "export-guild", archive, "--from", busy.url, "--token-file", token,
+                "--guild", busy.guild_id, "--requests-per-second", "450")
+            busy_requests = busy.requests
+            freshen(executable, data)
+            for _ in range(2):
+                run(executable, "copy-guild", "--from", archive, "--data", data)
+                expect_complete(busy, data)
+            expect(busy.requests == busy_requests, "an archive was read from the server")
+            names = freshen(executable, os.path.join(folder, "names"))
+            run(executable, "copy-guild", "--from", archive, "--data", names, "--people", "names")
+            rows = rows_of(names)
+            expect(len(rows["messages"]) == 500 and not rows["reactions"], str(len(rows)))
+            expect([m[1] for m in rows["members"]] == [int(busy.users[0]["id"])], "members")
+    finally:
+        busy.stop()
+
+
 if __name__ == "__main__":
-    run_cases("copy_guild", [copied_guild_is_equal_to_its_source])
+    run_cases("copy_guild", [copied_guild_is_equal_to_its_source,
+                             copy_from_a_busy_server_ends_and_reports_what_was_refused,
+                             copy_run_again_reads_only_what_is_new,
+                             copy_continues_after_being_killed_at_any_moment,
+                             wrong_token_ends_a_copy_at_once,
+                             archive_of_a_server_is_imported_elsewhere])
