@@ -65,6 +65,14 @@ const struct program_command program_commands[] = {
       .examples = "import world.json\nimport world.json --tokens env" },
     { "export", "[FILE]", "Export the world to a file", tool_export, NULL,
       .examples = "export world.json" },
+    { "copy-guild", "", "Copy a guild from another server, or from an archive", tool_copy_guild,
+      copy_guild_option_rows, .makes_data = true,
+      .examples =
+          "copy-guild --from https://discord.com/api/v10 --token-file bot.token --guild 81384788765712384\ncopy-guild --from archive --data /var/lib/guildhall" },
+    { "export-guild", "FOLDER", "Read a guild of a server into an archive, with a bot's token",
+      tool_export_guild, export_guild_option_rows,
+      .examples =
+          "export-guild archive --from http://127.0.0.1:8080 --token-file bot.token --guild 81384788765712384" },
     { "seed", "", "Create a large random world", tool_seed, seed_option_rows, .makes_data = true,
       .examples = "seed --data /tmp/large --users 1000" },
     { "gifs", "import FILE [FOLDER]", "Import GIFs listed in a JSON or CSV file", tool_gifs, NULL,
