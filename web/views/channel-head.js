@@ -4,7 +4,7 @@ import { icon, iconButton } from "../icons.js";
 import { emptyState } from "../first-steps.js";
 import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
-import { GROUP, isForum, isThread } from "../store.js";
+import { DM, GROUP, isForum, isThread } from "../store.js";
 import { t } from "../translate.js";
 import { callButton } from "../voice-panels.js";
 import { maySetUp, settingsPath } from "./channel/menu.js";
@@ -39,7 +39,7 @@ export function channelHead(chat, channel) {
           { href: settingsPath(now), "aria-label": t("Channel settings"), title: t("Channel settings") },
           icon("gear"),
         ),
-      !now.guild_id && iconButton("plus", t("Add people"), () => addPeople(app, now)),
+      now.type === DM && iconButton("plus", t("Add people"), () => addPeople(app, now)),
       now.type === GROUP && iconButton("gear", t("Group settings"), () => groupSettings(app, now)),
       !isForum(now) && iconButton("pin", t("Pinned messages"), () => showPins(app, now)),
       now.guild_id && iconButton("people", t("Members"), () => chat.shell.classList.toggle("members-closed")),
