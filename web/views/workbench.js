@@ -1,5 +1,6 @@
 // workbench.js - developer pages: traffic, events, interactions, sessions, health, reference, world.
-import { fill, h, icon } from "../dom.js";
+import { fill, h } from "../dom.js";
+import { icon } from "../icons.js";
 import { showCurrent } from "../forms.js";
 import { RowList } from "../list.js";
 import { clock, pretty } from "../operator.js";
