@@ -561,6 +561,34 @@ def version_follows_the_tag(_executable):
         expect(version("identity") == before, version("identity"))
 
 
+def tag_that_does_not_fit_the_files_is_refused(_executable):
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("scripts/version", "scripts/package", "meson.build", "src/server/guildhall.h", "CHANGES.md",
+                     "packaging/debian/changelog"):
+            os.makedirs(os.path.dirname(f"{folder}/{name}"), exist_ok=True)
+            shutil.copy(f"{ROOT}/{name}", f"{folder}/{name}")
+        git = lambda *words: done("git", "-c", "user.name=a", "-c", "user.email=a@example.com", *words, cwd=folder)  # noqa: E731
+        check = lambda: subprocess.run([f"{folder}/scripts/package", "check"], capture_output=True, text=True, check=False)  # noqa: E731
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "first")
+        expect(check().returncode == 0, "a commit without a tag is refused")
+        for name, old, new in (("CHANGES.md", r"^## [\d.]+, .*$", "## 7.8.9, 2026-11-18"),
+                               ("packaging/debian/changelog", r"\A.*$", "guildhall (7.8.9-1) stable; urgency=medium"),
+                               ("src/server/guildhall.h", r"(GUILDHALL_VERSION) .*$", r'\1 "7.8.9"'),
+                               ("meson.build", r"^  version: .*$", "  version: '7.8.9',")):
+            git("tag", "-f", "v7.8.9")
+            refused = check()
+            expect(refused.returncode == 1 and "the tag v7.8.9 does not fit: " in refused.stderr, refused)
+            write(folder, name, re.sub(old, new, read(folder, name), count=1, flags=re.M))
+            git("commit", "-qam", name)
+        git("tag", "-f", "v7.8.9")
+        expect(check().returncode == 0, check())
+        done(f"{folder}/scripts/package", "notes")
+        notes = read(folder, "build/dist/release-notes-7.8.9.md")
+        expect(notes.startswith("## 7.8.9, 2026-11-18\n") and notes.count("\n## ") == 0 and "### For" in notes, notes[:500])
+
+
 def program_tells_its_build(executable):
     said = done(executable, "version")
     told = json.loads(done(executable, "version", "--json"))
@@ -593,6 +621,7 @@ if STATIC:
 if __name__ == "__main__":
     run_cases("packages", [
         version_follows_the_tag,
+        tag_that_does_not_fit_the_files_is_refused,
         program_tells_its_build,
         declared_versions_and_names_agree,
         npm_package_from_a_registry_runs_the_test_of_its_readme,
