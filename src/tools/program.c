@@ -59,7 +59,8 @@ static int print_version(const struct command_settings *s, char **arguments)
 }
 
 const struct program_command program_commands[] = {
-    { "serve", "[-- COMMAND …]", "Run the server", tool_serve, NULL, .makes_data = true,
+    { "serve", "[-- COMMAND …]", "Run the server", tool_serve, serve_option_rows,
+      .makes_data = true,
       .examples =
           "serve --data /var/lib/guildhall --listen 0.0.0.0:8080\nserve --workbench on --rate-limits off\nserve --as-discord -- node bot.js",
       .command_follows = true },
