@@ -1,5 +1,5 @@
-/* message_stream.h - encodes and decodes the messages of a gateway connection without a session, for
- * programs that play a server, such as `guildhall replay`. */
+/* message_stream.h - encodes and decodes the messages of a gateway connection without a session,
+ * for programs that play a server, such as `guildhall replay`. */
 #ifndef GATEWAY_MESSAGE_STREAM_H
 #define GATEWAY_MESSAGE_STREAM_H
 

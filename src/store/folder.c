@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,19 @@ int temporary_file_create(void)
     else
         unlink(path);
     return fd;
+}
+
+static int remove_file_or_empty_folder(const char *path, const struct stat *st, int flag,
+                                       struct FTW *at)
+{
+    (void)st, (void)flag, (void)at;
+    return remove(path);
+}
+
+bool folder_remove(const char *path)
+{
+    return nftw(path, remove_file_or_empty_folder, 32, FTW_DEPTH | FTW_PHYS) == 0 ||
+           errno == ENOENT;
 }
 
 /* --- ownership ------------------------------------------------------------------------ */

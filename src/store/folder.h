@@ -7,6 +7,9 @@
 /* Calls fsync for a directory, so that files created or renamed in it survive a power cut. */
 bool folder_sync(const char *path);
 
+/* Deletes a folder with everything in it; true if it does not exist. */
+bool folder_remove(const char *path);
+
 /* If root runs a tool in the data folder of a server that runs as another user, the tool must not
  * leave files of root. The functions below set the owner of such files to the owner of the folder.
  * If the caller is not root, they do nothing. */

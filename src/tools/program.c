@@ -53,7 +53,8 @@ static int print_sample_config(const struct command_settings *s, char **argument
 }
 
 const struct program_command program_commands[] = {
-    { "serve", "[-- COMMAND …]", "Run the server", tool_serve, NULL, .makes_data = true,
+    { "serve", "[-- COMMAND …]", "Run the server", tool_serve, serve_option_rows,
+      .makes_data = true,
       .examples =
           "serve --data /var/lib/guildhall --listen 0.0.0.0:8080\nserve --workbench on --rate-limits off\nserve --as-discord -- node bot.js",
       .command_follows = true },

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "tools/version.h"
 #include "server/systemd.h"
 #include "store/backup/snapshots.h"
+#include "tools/temporary_server.h"
 #include "tools/as_discord.h"
 
 /* A running server and its configuration. */
@@ -200,6 +202,8 @@ int serve_until_stopped(const struct config *config, const struct command_settin
     char url[300] = "", listen[300];
 
     block_signals();
+    if (settings && settings->temporary)
+        temporary_server_watch_input();
     snapshots_make_quick(strcmp(config->workbench, "on") == 0);
     int sig = run_server_until_signal(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
@@ -240,6 +244,14 @@ int tool_reload(const struct command_settings *s, char **arguments)
     return status;
 }
 
+const struct option_row serve_option_rows[] = {
+    { "temporary", OPTION_SWITCH, .offset = offsetof(struct command_settings, temporary),
+      .fallback = "off",
+      .help = "For tests: stop when standard input ends, and delete the data folder, which must "
+              "contain a file named temporary" },
+    { 0 },
+};
+
 int tool_serve(const struct command_settings *s, char **arguments)
 {
     char **command = *arguments ? arguments + 1 : NULL;
@@ -252,5 +264,10 @@ int tool_serve(const struct command_settings *s, char **arguments)
         return serve_as_discord(s, command);
     if (command)
         return print_usage_error("serve runs a command only with --as-discord");
-    return serve_until_stopped(&s->config, s, NULL, NULL);
+    if (s->temporary && !temporary_server_check(s->config.data))
+        return 1;
+    int status = serve_until_stopped(&s->config, s, NULL, NULL);
+    if (s->temporary)
+        temporary_server_remove(s->config.data);
+    return status;
 }

@@ -50,6 +50,7 @@ struct command_settings {
     bool backup_force;        /* backup: overwrite an existing file */
     int64_t token_count;      /* seed: number of tokens to print */
     bool json;                /* sessions and operator commands: JSON output */
+    bool temporary;           /* serve: stop at the end of input and delete the data */
     bool yes;                 /* operator commands: do not ask for confirmation */
     int64_t operator_timeout; /* operator commands: timeout in seconds */
     int64_t limit;            /* lists: maximum number of rows */
@@ -63,7 +64,8 @@ extern const struct option_row import_option_rows[], seed_option_rows[], session
     invoke_option_rows[], operator_command_option_rows[], watch_option_rows[], health_option_rows[],
     clock_option_rows[], fault_option_rows[], act_option_rows[], move_option_rows[],
     backup_option_rows[], restore_option_rows[], snapshot_option_rows[], why_option_rows[],
-    record_option_rows[], replay_option_rows[], copy_guild_option_rows[], export_guild_option_rows[];
+    serve_option_rows[], record_option_rows[], replay_option_rows[], copy_guild_option_rows[],
+    export_guild_option_rows[];
 
 /* Each command returns the exit status. `arguments` are the words after the command, then NULL. */
 int tool_serve(const struct command_settings *s, char **arguments);

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGING = os.path.join(HERE, "..", "..", "packaging")
@@ -27,7 +28,7 @@ def node_test_helper_tests_a_bot(executable):
     tests = os.path.join(PACKAGING, "npm", "test")
     said = run_tests(executable, ["node", "--test", os.path.join(tests, "bot.test.js")], folder)
     counts = dict(re.findall(r"^(?:#|ℹ) (pass|fail|skipped) (\d+)", said, re.M))
-    expect(int(counts["pass"]) >= 6 and counts["fail"] == counts["skipped"] == "0", said)
+    expect(int(counts["pass"]) >= 13 and counts["fail"] == counts["skipped"] == "0", said)
 
 
 def text_of(*path):
@@ -68,7 +69,21 @@ def python_test_helper_tests_a_bot(executable):
     folder = os.path.join(PACKAGING, "python")
     said = run_tests(executable, [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
                      folder, PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1")
-    expect(re.search(r"\b5 passed", said) and "skipped" not in said, said)
+    expect(re.search(r"\b11 passed", said) and "skipped" not in said, said)
+
+
+def temporary_server_deletes_only_a_marked_folder(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data = os.path.join(folder, "data")
+        command = [executable, "serve", "--data", data, "--listen", "127.0.0.1:0", "--temporary", "on"]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+        expect(done.returncode == 1 and "create an empty file 'temporary'" in done.stderr, done.stderr)
+        os.makedirs(data, exist_ok=True)
+        with open(os.path.join(data, "temporary"), "w", encoding="utf-8"):
+            pass
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+        expect(done.returncode == 0 and "listening on" in done.stdout, done.stdout + done.stderr)
+        expect(os.listdir(folder) == [], "the data folder was not deleted")
 
 
 if __name__ == "__main__":
@@ -77,4 +92,5 @@ if __name__ == "__main__":
         python_test_helper_tests_a_bot,
         types_of_the_node_helper_match_its_code,
         python_helper_is_fully_typed,
+        temporary_server_deletes_only_a_marked_folder,
     ])

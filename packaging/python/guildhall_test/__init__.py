@@ -7,6 +7,9 @@
 
 from __future__ import annotations
 
+import atexit
+import base64
+import functools
 import json
 import os
 import re
@@ -23,11 +26,12 @@ from typing import Any, Callable, Optional, Pattern, Union
 
 from guildhall_test.program import find_program
 
-__all__ = ["Answer", "Guildhall", "GuildhallError", "Person", "eventually"]
+__all__ = ["Answer", "Guildhall", "GuildhallError", "Person", "components_of", "eventually", "expect_message",
+           "message_differences", "with_guildhall"]
 
 PATIENCE = 30.0
 LISTENING = re.compile(r"^guildhall: listening on (\S+)$", re.M)
-TOKEN = re.compile(r"^(\S+) +(?:Bot )?(\S+)$", re.M)
+TOKEN = re.compile(r"^(\S+) +(Bot )?(\S+)$", re.M)
 
 
 class GuildhallError(Exception):
@@ -55,6 +59,20 @@ def eventually(ask: Callable[[], Any], timeout: float = PATIENCE, every: float =
         time.sleep(every)
 
 
+def _describe_refusal(error: Any) -> Optional[str]:
+    """The first problem of an error of the interface, with the path of its field."""
+    def find(tree: Any, path: list) -> Optional[str]:
+        if not isinstance(tree, dict):
+            return None
+        if "_errors" in tree:
+            return f"{'.'.join(path)}: {tree['_errors'][0]['message']}"
+        return next(filter(None, (find(below, [*path, name]) for name, below in tree.items())), None)
+
+    if not error:
+        return None
+    return ": ".join(filter(None, [error.get("message"), find(error.get("errors"), [])]))
+
+
 @dataclass
 class Answer:
     """What an app answered to a command, a button or a form."""
@@ -72,6 +90,86 @@ class Answer:
     @property
     def embeds(self) -> list:
         return self.message.get("embeds", []) if self.message else []
+
+
+# --- matchers ---------------------------------------------------------------------------
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, re.Pattern):
+        return f"/{value.pattern}/"
+    return getattr(value, "__name__", None) or json.dumps(value, ensure_ascii=False)
+
+
+def _compare(value: Any, wanted: Any, path: str, found: list) -> None:
+    if isinstance(wanted, re.Pattern):
+        fits = isinstance(value, str) and wanted.search(value)
+    else:
+        fits = wanted(value) if callable(wanted) else value == wanted
+    if fits:
+        return
+    if isinstance(wanted, dict) and isinstance(value, dict):
+        for key, part in wanted.items():
+            _compare(value.get(key), part, f"{path}.{key}", found)
+    elif isinstance(wanted, list) and isinstance(value, list) and len(value) == len(wanted):
+        for i, part in enumerate(wanted):
+            _compare(value[i], part, f"{path}.{i}", found)
+    elif isinstance(wanted, list) and isinstance(value, list):
+        found.append(f"{path} has {len(value)} entries instead of {len(wanted)}")
+    else:
+        found.append(f"{path} is {_show(value)} instead of {_show(wanted)}")
+
+
+def components_of(message: dict) -> list:
+    """All components of a message, also those within rows, sections and containers."""
+    found: list = []
+
+    def visit(component: Optional[dict]) -> None:
+        if component:
+            found.append(component)
+            for below in [*component.get("components", []), component.get("component"), component.get("accessory")]:
+                visit(below)
+
+    for component in message.get("components", []):
+        visit(component)
+    return found
+
+
+def _component_fits(component: dict, wanted: Any) -> bool:
+    if isinstance(wanted, str):
+        return wanted in (component.get("custom_id"), component.get("label"))
+    found: list = []
+    _compare(component, wanted, "", found)
+    return not found
+
+
+def message_differences(message: dict, **wanted: Any) -> list:
+    """How a message differs from what is wanted of it, as sentences; an empty list if it fits.
+
+    Only the given fields are compared: with a value, an expression or a function. `author` is a name, `ephemeral` is
+    True or False, `components` lists components that must be among those of the message: an id or label, or a dict.
+    """
+    found: list = []
+    for key, value in wanted.items():
+        if key == "author" and isinstance(value, str):
+            _compare(message["author"]["username"], value, key, found)
+        elif key == "ephemeral":
+            _compare(bool(message.get("flags", 0) & 64), value, key, found)
+        elif key == "components":
+            there = components_of(message)
+            names = ", ".join(filter(None, (c.get("custom_id") or c.get("label") for c in there))) or "none"
+            found += [f"no component is {_show(part)}; there are: {names}" for part in value
+                      if not any(_component_fits(component, part) for component in there)]
+        else:
+            _compare(message.get(key), value, key, found)
+    return found
+
+
+def expect_message(message: Union[dict, Answer], **wanted: Any) -> None:
+    """Raises an AssertionError with all differences, if the message (or answer) is not as wanted."""
+    found = message_differences((message.message or {}) if isinstance(message, Answer) else message, **wanted)
+    if found:
+        raise AssertionError(f"the message is not as expected: {'; '.join(found)}")
 
 
 def _id(thing: Union[dict, str]) -> str:
@@ -139,7 +237,10 @@ class Person:
         done = self.hall.run(*words, check=False)
         steps = [json.loads(text) for text in done.stdout.splitlines() if text]
         if done.returncode != 0:
-            reason = done.stderr.strip() or (steps[-1]["outcome"] if steps else "no answer")
+            last = steps[-1] if steps else {}
+            cause = last.get("reason") or _describe_refusal(last.get("error"))
+            reason = done.stderr.strip() or ": ".join(
+                filter(None, [last.get("step"), last.get("outcome", "no answer"), cause]))
             raise GuildhallError(f"{line or options.get('press')}: {reason}", done.returncode, steps)
         return steps
 
@@ -163,18 +264,20 @@ class Person:
         """The newest messages of the channel, the oldest of them first."""
         return self.call("GET", f"/channels/{self.channel_id()}/messages?limit={limit}")[::-1]
 
-    def wait_for_message(self, wanted: Union[str, Pattern[str], Callable[[dict], bool]],
+    def wait_for_message(self, wanted: Union[str, Pattern[str], dict, Callable[[dict], bool]],
                          after: Union[dict, str, None] = None,
                          timeout: float = PATIENCE) -> dict:
         """The first message that fits, also one that is there already; `after`: behind that one.
 
-        What fits is a text that it contains, an expression, or a function.
+        What fits is a text that it contains, an expression, a function, or a dict of what `message_differences` takes.
         """
         def fits(message: dict) -> bool:
             if callable(wanted):
                 return wanted(message)
             if isinstance(wanted, str):
                 return wanted in message["content"]
+            if isinstance(wanted, dict):
+                return not message_differences(message, **wanted)
             return bool(wanted.search(message["content"]))
 
         start = int(_id(after)) if after is not None else 0
@@ -193,6 +296,133 @@ class Person:
                                  f"{seen}") from None
 
 
+# --- worlds -----------------------------------------------------------------------------
+
+WORLD_FOLDER = "guildhall-world-"
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _remove_old_worlds() -> None:
+    """Removes imported worlds of processes that were killed."""
+    for name in os.listdir(tempfile.gettempdir()):
+        found = re.match(WORLD_FOLDER + r"(\d+)-", name)
+        if found and not _is_alive(int(found[1])):
+            shutil.rmtree(os.path.join(tempfile.gettempdir(), name), ignore_errors=True)
+
+
+_import_lock = threading.Lock()
+
+
+def _import_once(binary: str, world: Union[dict, str, os.PathLike]) -> tuple:
+    """A world is imported once per process; each server starts on a copy of the imported data."""
+    if isinstance(world, dict):
+        text = json.dumps(world)
+    else:
+        with open(world, encoding="utf-8") as file:
+            text = file.read()
+    with _import_lock:
+        return _import_text(binary, text, os.getpid())
+
+
+@functools.lru_cache(maxsize=None)
+def _import_text(binary: str, text: str, pid: int) -> tuple:
+    _remove_old_worlds()
+    folder = tempfile.mkdtemp(prefix=f"{WORLD_FOLDER}{pid}-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path, data = os.path.join(folder, "world.json"), os.path.join(folder, "data")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    done = subprocess.run([binary, "import", path, "--tokens", "--data", data], capture_output=True, text=True,
+                          timeout=10 * PATIENCE, check=False)
+    if done.returncode != 0:
+        raise GuildhallError(f"guildhall import: {done.stderr.strip()}", done.returncode)
+    with open(os.path.join(data, "temporary"), "w", encoding="utf-8"):
+        pass
+    found = TOKEN.findall(done.stdout)
+    return data, {name: token for name, _, token in found}, [name for name, bot, _ in found if bot]
+
+
+# --- pictures ---------------------------------------------------------------------------
+
+
+class _Browser:
+    """Chromium, controlled by its debugging pipe."""
+
+    def __init__(self, profile: str):
+        mine, theirs = os.pipe(), os.pipe()
+        command = [os.environ.get("CHROMIUM", "chromium"), "--headless=new", "--no-sandbox", "--disable-gpu",
+                   "--remote-debugging-pipe", "--window-size=1000,800", f"--user-data-dir={profile}", "about:blank"]
+        # Chromium reads commands from the descriptor 3 and writes answers to 4.
+        self.process = subprocess.Popen(
+            ["sh", "-c", f'exec 3<&{mine[0]} 4>&{theirs[1]}; exec "$@"', "sh", *command],
+            pass_fds=(mine[0], theirs[1]), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.close(mine[0])
+        os.close(theirs[1])
+        self.write, self.read = mine[1], theirs[0]
+        self.number, self.text = 0, b""
+
+    def ask(self, method: str, session: Optional[str] = None, **params: Any) -> dict:
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params, **({"sessionId": session} if session else {})}
+        try:
+            os.write(self.write, json.dumps(message).encode() + b"\0")
+            while True:
+                while b"\0" not in self.text:
+                    piece = os.read(self.read, 1 << 20)
+                    if not piece:
+                        raise GuildhallError("Chromium ended; is it installed, or its path in CHROMIUM?")
+                    self.text += piece
+                answer, self.text = self.text.split(b"\0", 1)
+                found = json.loads(answer)
+                if found.get("id") == self.number:
+                    return found.get("result", {})
+        except BrokenPipeError:
+            raise GuildhallError("Chromium ended; is it installed, or its path in CHROMIUM?") from None
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.write)
+        os.close(self.read)
+
+
+def _take_picture(url: str, token: str, file: str) -> None:
+    """Opens a page in Chromium as the person with a token, and saves a picture of it."""
+    profile = tempfile.mkdtemp(prefix="guildhall-picture-")
+    browser = _Browser(profile)
+    try:
+        origin = "/".join(url.split("/")[:3])
+        target = browser.ask("Target.createTarget", url=origin + "/robots.txt")["targetId"]
+        session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+
+        def evaluate(expression: str) -> Any:
+            return browser.ask("Runtime.evaluate", session, expression=expression).get("result", {}).get("value")
+
+        eventually(lambda: evaluate(f"location.origin === {json.dumps(origin)}"))
+        evaluate(f"sessionStorage.setItem('token', {json.dumps(token)})")
+        browser.ask("Page.navigate", session, url=url)
+        try:
+            eventually(lambda: evaluate("document.querySelector('article.message') !== null"), 10)
+        except GuildhallError:
+            pass  # an empty channel has no message
+        time.sleep(0.3)
+        with open(file, "wb") as out:
+            out.write(base64.b64decode(browser.ask("Page.captureScreenshot", session, format="png")["data"]))
+    finally:
+        browser.close()
+        shutil.rmtree(profile, ignore_errors=True)
+
+
 class Guildhall:
     """A server from a world, on a free port; ended by `stop`, or at the end of a `with`.
 
@@ -203,32 +433,25 @@ class Guildhall:
     def __init__(self, world: Union[dict, str, os.PathLike], binary: Optional[str] = None,
                  flags: tuple = ()):
         self.binary = binary or find_program()
-        self._folder = tempfile.mkdtemp(prefix="guildhall-")
-        self.data = os.path.join(self._folder, "data")
         self._process: Optional[subprocess.Popen] = None
         self._said: list = []
         self._listens = threading.Event()
+        template, self._tokens, self.bots = _import_once(self.binary, world)
+        self.data = tempfile.mkdtemp(prefix="guildhall-")
         try:
-            self._tokens = self._bring(world)
+            shutil.copytree(template, self.data, dirs_exist_ok=True)
             self.url = self._serve(flags)
         except BaseException:
             self.stop()
             raise
         self.api = self.url + "/api"
 
-    def _bring(self, world: Union[dict, str, os.PathLike]) -> dict:
-        if isinstance(world, dict):
-            path = os.path.join(self._folder, "world.json")
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(world, file)
-            world = path
-        return dict(TOKEN.findall(self.run("import", os.fspath(world), "--tokens").stdout))
-
     def _serve(self, flags: tuple) -> str:
+        # The server ends when its standard input ends: also if this process is killed.
         self._process = subprocess.Popen(
             [self.binary, "serve", "--data", self.data, "--listen", "127.0.0.1:0",
-             "--rate-limits", "off", "--workbench", "on", *flags],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+             "--rate-limits", "off", "--workbench", "on", "--traffic", "8", "--temporary", "on", *flags],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         threading.Thread(target=self._hear, daemon=True).start()
         if not self._listens.wait(PATIENCE) or not LISTENING.search(self.log):
             raise GuildhallError(f"guildhall serve: {self.log.strip()}", self._process.poll())
@@ -264,6 +487,53 @@ class Guildhall:
         self.token(name)
         return Person(self, name, channel)
 
+    def snapshot(self, name: str = "fresh") -> None:
+        """Saves the state of the server."""
+        self.run("snapshot", name)
+
+    def restore(self, name: str = "fresh") -> None:
+        """Restores a saved state; clients have to connect again."""
+        self.run("restore", name)
+
+    def traffic(self, user: Optional[str] = None, limit: int = 100) -> list:
+        """The newest recorded calls and events, the oldest of them first; with `user`, those of an account."""
+        query = urllib.parse.urlencode({"limit": limit, **({"user": user} if user else {})})
+        with urllib.request.urlopen(f"{self.url}/console/traffic?{query}", timeout=PATIENCE) as answer:
+            return json.loads(answer.read())["records"]
+
+    def record(self, file: str, bot: Optional[str] = None) -> None:
+        """Saves the calls and events of a bot to a file for `guildhall replay`."""
+        self.run("record", file, "--user", bot or self.bots[0])
+
+    def picture(self, file: str, user: Optional[str] = None, channel: str = "general") -> str:
+        """Saves a picture of a channel as a person sees it; needs Chromium (its path in CHROMIUM, or `chromium`)."""
+        person = self.as_user(user or next(name for name in self._tokens if name not in self.bots), channel)
+        place = person.call("GET", f"/channels/{person.channel_id()}")
+        _take_picture(f"{self.url}/channels/{place['guild_id']}/{place['id']}", self.token(person.name), file)
+        return file
+
+    def explain(self, error: object = "", folder: str = "guildhall-failures", name: str = "failure",
+                limit: int = 15, picture: bool = False) -> str:
+        """What the bots did last; saves a transcript, a recording of each bot and, if asked, a picture."""
+        parts: list = []
+        try:
+            for bot in self.bots:
+                lines = [f"  {record['line']}" for record in self.traffic(bot, limit)]
+                parts += [f"last calls and events of {bot}:", *(lines or ["  none: it never connected"])]
+            path = os.path.join(os.path.abspath(folder), re.sub(r"[^\w-]+", "-", name))
+            os.makedirs(folder, exist_ok=True)
+            with open(f"{path}.txt", "w", encoding="utf-8") as file:
+                file.write(f"{error}\n\n" + "\n".join(r["line"] for r in self.traffic(limit=200)) + "\n")
+            parts.append(f"transcript: {path}.txt")
+            for bot in self.bots:
+                if self.run("record", f"{path}.{bot}.jsonl", "--user", bot, check=False).returncode == 0:
+                    parts.append(f"recording: {path}.{bot}.jsonl")
+            if picture:
+                parts.append(f"picture: {self.picture(path + '.png')}")
+        except Exception as problem:  # pylint: disable=broad-except
+            parts.append(f"(more cannot be said: {problem})")
+        return "\n".join(parts)
+
     def clock(self, step: str) -> None:
         """Moves the server's clock: "+15m", "+2h"."""
         self.run("clock", step)
@@ -280,11 +550,40 @@ class Guildhall:
         if self._process:
             self._process.terminate()
             self._process.wait()
+            self._process.stdin.close()
             self._process = None
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.data, ignore_errors=True)
 
     def __enter__(self) -> "Guildhall":
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.stop()
+
+
+def with_guildhall(world: Union[dict, str, os.PathLike], bot: Optional[Callable[["Guildhall"], Any]] = None,
+                   failures: str = "guildhall-failures", picture: bool = False) -> Callable:
+    """A decorator for a test that has a server with a fresh world to itself, as its last argument.
+
+    `bot` starts the bot and returns a process, or a function that stops the bot. If the test fails, its error says
+    what the bots did last (see Guildhall.explain). For unittest and others; pytest has the fixture `guildhall`.
+    """
+    def decorate(test: Callable) -> Callable:
+        def run(*arguments: Any) -> None:
+            with Guildhall(world) as hall:
+                running = bot(hall) if bot else None
+                try:
+                    test(*arguments, hall)
+                except Exception as error:
+                    text = f"{error}\n\n{hall.explain(error, failures, test.__name__, picture=picture)}"
+                    error.args = (text, *error.args[1:])
+                    raise
+                finally:
+                    if isinstance(running, subprocess.Popen):
+                        running.terminate()
+                        running.wait()
+                    elif callable(running):
+                        running()
+        run.__name__, run.__doc__ = test.__name__, test.__doc__
+        return run
+    return decorate

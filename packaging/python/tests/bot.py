@@ -44,4 +44,16 @@ async def tea(i: discord.Interaction):
     await i.response.send_message("Tea?", view=Tea())
 
 
+class Form(ui.Modal, title="Form"):
+    text = ui.TextInput(label="Text", custom_id="text", min_length=5)
+
+    async def on_submit(self, i):
+        await i.response.send_message(self.text.value, ephemeral=True)
+
+
+@tree.command(description="Show a form")
+async def ask(i: discord.Interaction):
+    await i.response.send_modal(Form())
+
+
 client.run(os.environ["TOKEN"])

@@ -2,13 +2,17 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
+import urllib.request
 from datetime import datetime, timedelta
 
 import pytest
 
-from guildhall_test import Guildhall, GuildhallError, eventually
+from guildhall_test import (Guildhall, GuildhallError, eventually, expect_message, message_differences,
+                            with_guildhall)
 
 BOT = os.path.join(os.path.dirname(__file__), "bot.py")
 WORLD = {
@@ -72,3 +76,74 @@ def test_calls_fail_and_time_passes_when_they_are_told_to(hall):
     before = datetime.fromisoformat(bob.say("now")["timestamp"])
     hall.clock("+2h")
     assert datetime.fromisoformat(bob.say("later")["timestamp"]) - before >= timedelta(hours=2)
+
+
+def test_matchers_name_each_difference(hall):
+    message = hall.as_user("ada").slash("/tea").message
+    fits = {"content": re.compile("^Tea"), "author": "dice", "embeds": [], "components": ["yes", {"label": "Yes"}]}
+    assert not message_differences(message, **fits)
+    expect_message(message, **fits)
+    assert message_differences(message, content="Coffee?", ephemeral=True, embeds=[{"title": "x"}], components=["no"]) == [
+        'content is "Tea?" instead of "Coffee?"',
+        "ephemeral is false instead of true",
+        "embeds has 0 entries instead of 1",
+        'no component is "no"; there are: yes',
+    ]
+    with pytest.raises(AssertionError, match='content is "Tea\\?" instead of "x"'):
+        expect_message(message, content="x")
+    hall.as_user("ada").wait_for_message({"author": "dice", "components": ["yes"]})
+
+
+def test_a_refused_form_says_why(hall):
+    ada = hall.as_user("ada")
+    expect_message(ada.slash("/ask", fill="text:enough"), content="enough", ephemeral=True)
+    with pytest.raises(GuildhallError, match="refused: Invalid Form Body: .*Must be (between )?5"):
+        ada.slash("/ask", fill="text:few")
+
+
+def test_many_tests_have_a_fresh_world_each():
+    count = int(os.environ.get("FRESH_WORLDS", "10"))
+    start = time.monotonic()
+    for _ in range(count):
+        with Guildhall(WORLD) as own:
+            assert own.as_user("ada").messages() == []
+            own.as_user("ada").say("mine")
+    print(f"{count} fresh worlds: {(time.monotonic() - start) * 1000:.0f} ms")
+
+
+def test_a_snapshot_is_restored():
+    with Guildhall(WORLD) as own:
+        own.as_user("ada").say("one")
+        own.snapshot()
+        own.as_user("ada").say("two")
+        own.restore()
+        assert [m["content"] for m in own.as_user("ada").messages()] == ["one"]
+
+
+def start_bot(hall):
+    return subprocess.Popen([sys.executable, BOT], env={**os.environ, "API": hall.api, "TOKEN": hall.token("dice")})
+
+
+def test_a_failure_says_what_the_bot_did_last(tmp_path):
+    @with_guildhall(WORLD, start_bot, failures=str(tmp_path))
+    def pings(hall):
+        eventually(lambda: hall.as_user("ada").slash("/roll sides:1"))
+        assert hall.as_user("ada").slash("/roll sides:2").content == "three"
+
+    with pytest.raises(AssertionError, match=r"(?s)last calls and events of dice:.*INTERACTION_CREATE.*callback 204") as failed:
+        pings()
+    assert re.search(r"transcript: .*pings\.txt\nrecording: .*pings\.dice\.jsonl", str(failed.value))
+    assert "INTERACTION_CREATE" in (tmp_path / "pings.txt").read_text()
+    assert (tmp_path / "pings.dice.jsonl").read_text().startswith('{"guildhall_recording":1')
+
+
+def test_the_server_ends_with_its_test():
+    script = (f"from guildhall_test import Guildhall; import time; hall = Guildhall({WORLD!r}); "
+              "print(hall.url, hall.data, flush=True); time.sleep(100)")
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as child:
+        url, data = child.stdout.readline().split()
+        assert urllib.request.urlopen(url + "/healthz").status == 200 and os.path.exists(data)
+        child.send_signal(signal.SIGKILL)
+    eventually(lambda: not os.path.exists(data))
+    with pytest.raises(OSError):
+        urllib.request.urlopen(url + "/healthz")

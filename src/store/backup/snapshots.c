@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -239,19 +238,6 @@ void snapshot_count_restores(int *ret_tried, int *ret_restored)
 
 /* --- the exchange of files ------------------------------------------------------------ */
 
-static int remove_file_or_empty_folder(const char *path, const struct stat *st, int flag,
-                                       struct FTW *at)
-{
-    (void)st, (void)flag, (void)at;
-    return remove(path);
-}
-
-static bool remove_folder_recursively(const char *path)
-{
-    return nftw(path, remove_file_or_empty_folder, 32, FTW_DEPTH | FTW_PHYS) == 0 ||
-           errno == ENOENT;
-}
-
 static bool remove_file_in_folder(const char *folder, const char *name)
 {
     char path[PATH_MAX];
@@ -275,7 +261,7 @@ static bool move_restored_entry(const char *folder, const char *name)
                                                remove_file_in_folder(folder, "guildhall.db-shm")))
         return false;
     if (strcmp(name, "blobs") == 0 &&
-        !(remove_folder_recursively(old_blobs) && (rename(to, old_blobs) == 0 || errno == ENOENT)))
+        !(folder_remove(old_blobs) && (rename(to, old_blobs) == 0 || errno == ENOENT)))
         return false;
     return rename(from, to) == 0;
 }
@@ -307,10 +293,10 @@ bool snapshot_complete_restore(const char *folder)
         !join_path(folder, COMPLETE_RESTORE_FOLDER, whole) ||
         !join_path(folder, REPLACED_BLOBS_FOLDER, old_blobs))
         return false;
-    bool ok = remove_folder_recursively(half);
+    bool ok = folder_remove(half);
     if (ok && access(whole, F_OK) == 0)
         ok = move_restored_entries(folder, whole) && folder_sync(folder) && rmdir(whole) == 0;
-    if (ok && remove_folder_recursively(old_blobs))
+    if (ok && folder_remove(old_blobs))
         return true;
     log_error("snapshots: cannot move the restored files into '%s': %s", folder, strerror(errno));
     return false;
@@ -327,14 +313,14 @@ static bool restore_requested_snapshot(const char *folder)
     restores_requested++;
     if (!snapshot_path(folder, str_of(requested_name), path) ||
         !join_path(folder, PARTIAL_RESTORE_FOLDER, half) || !join_path(half, "blobs", blobs) ||
-        !join_path(folder, COMPLETE_RESTORE_FOLDER, whole) || !remove_folder_recursively(half))
+        !join_path(folder, COMPLETE_RESTORE_FOLDER, whole) || !folder_remove(half))
         return false;
     /* Create the blob folder even if there are no blobs, so that it replaces the current one. */
     if (backup_restore(path, half, false, &report) ||
         (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
         rename(half, whole) != 0 || !folder_sync(folder)) {
         log_error("snapshots: '%s' was not restored; no data has changed", requested_name);
-        remove_folder_recursively(half);
+        folder_remove(half);
         return false;
     }
     if (!snapshot_complete_restore(folder))

@@ -235,6 +235,8 @@ int tool_record(const struct command_settings *s, char **arguments)
         status = record_traffic(&r);
         if (r.file != stdout)
             fclose(r.file);
+        if (r.file != stdout && !r.saved)
+            unlink(arguments[0]);
         if (!status)
             fprintf(stderr, "saved %" PRId64 " records of %s\n", r.saved, s->console.user);
     }
