@@ -250,6 +250,7 @@ static struct gateway *create_gateway(struct guildhall *g)
                    on_session_resumed, on_resume_refused, on_guild_joined },
         .public_url = c->public_url,
         .hello_ms = g->hooks.hello_ms,
+        .max_unauthenticated = (unsigned)c->pending_sessions,
         .journal = session_journal_folder(g),
         .replicates = c->keeper,
         .suspends = true,
