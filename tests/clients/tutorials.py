@@ -11,9 +11,11 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(HERE, "..", "crash"))
+sys.path.insert(0, os.path.join(HERE, "..", "tools"))
 
 from cases import expect, run_cases  # noqa: E402
-from clients import node_command  # noqa: E402
+from clients import node_command, python_command  # noqa: E402
+from demo_data import put_demo, start_demo  # noqa: E402
 from process import Process  # noqa: E402
 
 PATIENCE = 60
@@ -103,6 +105,33 @@ def documented_ci_test_works(executable):
         expect(re.search(r"^(#|ℹ) pass 2$", printed, re.M), printed)
 
 
+def readme_bots_answer(executable):
+    """The bots of README.md, with the base URL of a demo, answer !ping."""
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
+        programs = re.findall(r"^```(js|py)\n(.*?)^```$", f.read(), re.M | re.S)
+    expect([kind for kind, _ in programs] == ["js", "py"], "README has other programs")
+    python, _ = python_command()
+    for kind, text in programs:
+        with Tutorial(executable) as tutorial:
+            demo = start_demo(executable, put_demo(executable, os.path.join(tutorial.folder, "data")))
+            tutorial.running.append(demo)
+            printed = demo.first
+            while "helper='" not in printed:
+                printed += os.read(demo.child.stdout.fileno(), 4096).decode()
+            token = re.search(r"helper='(?:Bot )?([^']+)'", printed)[1]
+            tutorial.install_libraries()
+            path = os.path.join(tutorial.folder, f"bot.{kind}")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(text.replace("127.0.0.1:8080", f"127.0.0.1:{demo.port}"))
+            command = ["node", path] if kind == "js" else [python[0], "-u", path]
+            bot = subprocess.Popen(command, cwd=tutorial.folder, env={**tutorial.env, "TOKEN": token},
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            tutorial.running.append(bot)
+            expect(bot.stdout.readline() == "ready in 1 guilds\n", f"the bot in {kind} is not ready")
+            tutorial.run('guildhall say "!ping" --as ada --channel general --expect pong --wait 30')
+            bot.stdout.close()
+
+
 def documented_community_commands_work(executable):
     with Tutorial(executable, "tutorial-first-community.md") as tutorial:
         serve, accounts, why = tutorial.blocks
@@ -133,6 +162,7 @@ if __name__ == "__main__":
     run_cases("tutorials", [
         documented_first_bot_works,
         documented_ci_test_works,
+        readme_bots_answer,
         documented_community_commands_work,
         documented_moderation_commands_work,
     ])
