@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 DATA ?= data
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dev test nightly cluster cluster-test bench bench-counts fuzz dist static arm64 format \
+.PHONY: help run build dev test nightly cluster cluster-test bench bench-counts fuzz deb dist static arm64 format \
 	lint install clean site
 
 help: ## list these commands
@@ -74,10 +74,13 @@ fuzz: ## run each fuzzer for FUZZ_SECONDS (60)
 	@scripts/setup test
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
 
-dist: ## make the Debian package and the source archive in build/dist
+deb: ## make the Debian package in build/dist
 	@scripts/setup package
 	@scripts/package deb
-	@scripts/package source
+
+dist: ## make all files of a release in build/dist, on x86-64 (docs/releasing.md)
+	@scripts/setup dist
+	@scripts/package all
 
 static: ## make a static program for any Linux of this architecture in build/dist
 	@scripts/setup static

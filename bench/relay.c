@@ -1,13 +1,14 @@
 /* relay.c - measures the cost of a forwarded voice packet, and its minimum.
  *
- *   relay ours|bare ROOMS SPEAKERS LISTENERS SECONDS [VIEWERS PACKETS]
+ *   relay ours|bare ROOMS SPEAKERS LISTENERS SECONDS [VIEWERS PACKETS | browsers COUNT]
  *
  * All participants are in this process: each room has SPEAKERS speakers, which send a packet of
  * 160 bytes every 20 ms, and LISTENERS listeners; all receive all others. "ours" is the relay with
  * its thread; "bare" is a thread with the same recvmmsg, decryption, encryption and sendmmsg, but
  * without replay windows, limits, moving addresses and permissions. With VIEWERS, one more room of
  * "ours" has a camera that sends PACKETS video packets of 1,200 bytes per second to that many
- * viewers; the figures are those of the other rooms. Prints JSON with the lost
+ * viewers; the figures are those of the other rooms. With "browsers", COUNT browsers join one more
+ * room at once, with a DTLS handshake each. Prints JSON with the longest delay and the lost
  * packets: not read by the relay in time ("overrun"), not accepted by the kernel when sent
  * ("unsent"), or not read by this program in time ("missed"). */
 #include <errno.h>
@@ -28,6 +29,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "relay/internal.h"
+#include "relay/webrtc/webrtc.h"
+#include "relay_browsers.h"
 
 enum {
     SOCKETS = 16,
@@ -41,12 +44,15 @@ enum {
     SETTLE_TRIES = 20,
     VIDEO_FRAME = 1200,
     VIDEO_TYPE = 101,
+    BROWSERS_AFTER_MS = 300,
+    BROWSERS_TIMEOUT_MS = 30000,
 };
 
 struct person {
     size_t room;
     bool speaks;
     bool films;
+    bool browser;
     uint32_t ssrc;
     uint16_t sequence;
     unsigned char key[ENCRYPTION_KEY_SIZE];
@@ -57,7 +63,11 @@ struct person {
 
 struct bench {
     size_t rooms, speakers, listeners, count;
-    size_t viewers; /* viewers of the camera, which is the last person; 0: no camera */
+    size_t viewers;       /* viewers of the camera, which is the last person; 0: no camera */
+    size_t browser_count; /* browsers, which are the last persons */
+    struct relay_browsers *browsers;
+    size_t connected; /* browsers that are connected, and the time until the last one was */
+    int64_t connected_ns;
     int video_packets;
     int camera_fd;
     struct person *people; /* ordered by room */
@@ -357,7 +367,9 @@ static void person_arrive(const struct bench_relay *br, size_t i)
 {
     const struct person *p = &br->bench->people[i];
     struct pending_identify *c = mem_new(sizeof *c);
-    struct relay_message *n = relay_message_new(br->relay, RELAY_MESSAGE_SELECT_PROTOCOL, 0);
+    const char *fingerprint = p->browser ? relay_browsers_fingerprint(br->bench->browsers) : "";
+    struct relay_message *n =
+        relay_message_new(br->relay, RELAY_MESSAGE_SELECT_PROTOCOL, strlen(fingerprint));
 
     *c = (struct pending_identify){ .user_id = i + 1,
                                     .relay = br->relay,
@@ -376,7 +388,11 @@ static void person_arrive(const struct bench_relay *br, size_t i)
                                                                        .claim = i + 1 });
     n->peer = i + 1;
     n->worker = relay_worker_of_room(br->relay, p->room + 1)->index;
-    n->select.mode = encryption_mode_find(str_of(encryption_mode_name(MODE_AES)));
+    if (!p->browser)
+        n->select.mode = encryption_mode_find(str_of(encryption_mode_name(MODE_AES)));
+    else
+        memcpy(n->text, fingerprint, n->n);
+    n->select.transport_cc_id = -1;
     relay_message_send(n);
 }
 
@@ -385,7 +401,7 @@ static void relay_arrive(struct loop *loop, void *arg)
     struct bench_relay *br = arg;
 
     (void)loop;
-    for (size_t i = 0; i < br->bench->count; i++)
+    for (size_t i = 0; i < br->bench->count - br->bench->browser_count; i++)
         person_arrive(br, i);
 }
 
@@ -458,7 +474,7 @@ static void ours_start(struct bench *b, struct bench_relay *br)
     if (relay_start(loops, &options, &br->relay))
         bench_die("relay");
     loop_call_and_wait(br->relay->workers[0].loop, relay_arrive, br);
-    while (br->sealed < b->count) {
+    while (br->sealed < b->count - b->browser_count) {
         br->sealed = 0;
         for (br->worker = 0; br->worker < br->relay->worker_count; br->worker++)
             loop_call_and_wait(br->relay->workers[br->worker].loop, relay_bind, br);
@@ -466,6 +482,47 @@ static void ours_start(struct bench *b, struct bench_relay *br)
     b->server.in = (struct sockaddr_in){ .sin_family = AF_INET,
                                          .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
                                          .sin_port = htons((uint16_t)relay_port(br->relay)) };
+}
+
+/* --- browsers -------------------------------------------------------------------------- */
+
+/* Copies the credentials of the browsers in the rooms of one worker. */
+static void relay_copy_credentials(struct loop *loop, void *arg)
+{
+    struct bench_relay *br = arg;
+    const struct bench *b = br->bench;
+    const struct relay_participant *s;
+
+    (void)loop;
+    for (size_t at = 0; (s = participants_next(br->relay->workers[br->worker].participants, &at));)
+        if (s->media.webrtc) {
+            relay_browser_set(b->browsers,
+                              s->voice_state.user_id - 1 - (b->count - b->browser_count),
+                              s->media.webrtc->ufrag, s->media.webrtc->password);
+            br->sealed++;
+        }
+}
+
+/* All browsers join the room, and connect as soon as the relay has handled the last one. */
+static void *bench_join(void *arg)
+{
+    struct bench_relay *br = arg;
+    struct bench *b = br->bench;
+    struct relay_worker *w = relay_worker_of_room(br->relay, b->rooms + 1);
+
+    usleep(BROWSERS_AFTER_MS * 1000);
+    int64_t began = clock_of(CLOCK_MONOTONIC);
+    for (size_t i = b->count - b->browser_count; i < b->count; i++)
+        person_arrive(br, i);
+    br->worker = w->index;
+    do {
+        usleep(1000);
+        br->sealed = 0;
+        loop_call_and_wait(w->loop, relay_copy_credentials, br);
+    } while (br->sealed < b->browser_count);
+    b->connected = relay_browsers_connect(b->browsers, BROWSERS_TIMEOUT_MS);
+    b->connected_ns = clock_of(CLOCK_MONOTONIC) - began;
+    return NULL;
 }
 
 /* Waits until no packet has arrived for a while: late packets on a busy machine are not lost. */
@@ -500,11 +557,14 @@ static void bench_people(struct bench *b)
 
     for (int i = 0; i < SOCKETS; i++)
         b->fds[i] = bench_socket(&b->names[i]);
-    b->count = b->rooms * each + (b->viewers ? b->viewers + 1 : 0);
+    b->count = b->rooms * each + (b->viewers ? b->viewers + 1 : 0) + b->browser_count;
     b->people = mem_new(b->count * sizeof *b->people);
     b->delays = mem_new((SLOWEST_US + 1) * sizeof *b->delays);
     for (size_t i = b->rooms * each; i < b->count; i++)
-        bench_viewer(b, &b->people[i], i + 1 == b->count);
+        if (b->browser_count)
+            b->people[i] = (struct person){ .room = b->rooms, .browser = true };
+        else
+            bench_viewer(b, &b->people[i], i + 1 == b->count);
     for (size_t i = 0; i < b->rooms * each; i++) {
         b->people[i].room = i / each;
         b->people[i].speaks = i % each < b->speakers;
@@ -530,6 +590,15 @@ static unsigned bench_percentile(const struct bench *b, double share)
     for (; us < SLOWEST_US; us++)
         if ((seen += b->delays[us]) > wanted)
             break;
+    return us;
+}
+
+static unsigned longest_delay(const struct bench *b)
+{
+    unsigned us = SLOWEST_US;
+
+    while (us && !b->delays[us])
+        us--;
     return us;
 }
 
@@ -564,6 +633,10 @@ static void bench_print(const struct bench *b, int64_t cpu, int64_t took, size_t
     uint64_t wanted = b->sent * (b->speakers + b->listeners - 1);
     double each = wanted ? (double)wanted : 1; /* without speakers */
 
+    if (b->browser_count)
+        printf("\"browsers\":%zu,\"connected_ms\":%.1f,", b->connected,
+               (double)b->connected_ns / 1e6);
+    printf("\"longest_us\":%u,", longest_delay(b));
     printf("\"in\":%llu,\"out\":%llu,\"lost\":%lld,\"cpu_ns\":%.1f,\"busy\":%.3f,\"p50_us\":%u,"
            "\"p99_us\":%u,\"bytes_each\":%zu}\n",
            (unsigned long long)b->sent, (unsigned long long)b->received,
@@ -575,7 +648,7 @@ int main(int argc, char **argv)
 {
     struct bench b = { 0 };
     struct bench_relay br = { 0 };
-    pthread_t listens, bare, films;
+    pthread_t listens, bare, films, joins;
 
     if ((argc != 6 && argc != 8) || sodium_init() < 0)
         return 2;
@@ -583,7 +656,9 @@ int main(int argc, char **argv)
     b.rooms = (size_t)atoi(argv[2]);
     b.speakers = (size_t)atoi(argv[3]);
     b.listeners = (size_t)atoi(argv[4]);
-    if (argc == 8 && ours) {
+    if (argc == 8 && ours && strcmp(argv[6], "browsers") == 0) {
+        b.browser_count = (size_t)atoi(argv[7]);
+    } else if (argc == 8 && ours) {
         b.viewers = (size_t)atoi(argv[6]);
         b.video_packets = atoi(argv[7]);
     }
@@ -597,6 +672,8 @@ int main(int argc, char **argv)
     usleep(500 * 1000); /* until all messages were sent */
     size_t bytes = (mallinfo2().uordblks - before) / b.count;
     bench_give_keys(&b);
+    if (b.browser_count)
+        b.browsers = relay_browsers_new(b.browser_count, b.server.in);
     if (pthread_create(&listens, NULL, bench_listen, &b) != 0)
         bench_die("thread");
     if (b.viewers && pthread_create(&films, NULL, bench_film, &b) != 0)
@@ -609,8 +686,12 @@ int main(int argc, char **argv)
         relay_cpu(&br);
     struct bench_losses before_all = losses_until_now(&b, &br);
     int64_t cpu = ours ? br.cpu : b.bare_cpu, began = clock_of(CLOCK_MONOTONIC);
+    if (b.browser_count && pthread_create(&joins, NULL, bench_join, &br) != 0)
+        bench_die("thread");
     bench_talk(&b, atoi(argv[5]));
     int64_t took = clock_of(CLOCK_MONOTONIC) - began;
+    if (b.browser_count)
+        pthread_join(joins, NULL);
     bench_settle(&b);
     if (ours)
         relay_cpu(&br);

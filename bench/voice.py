@@ -101,14 +101,16 @@ class Voice:
     def rows(self):
         return [("voice: joins in a crowd", self.row_crowd), ("voice: durable", self.row_durable),
                 ("voice: carried", self.row_carried), ("voice: large rooms", self.row_large),
-                ("voice: a camera at its limit", self.row_camera)]
+                ("voice: a camera at its limit", self.row_camera),
+                ("voice: browsers join at once", self.row_browsers)]
 
     # --- the relay -----------------------------------------------------------------------------
 
-    def carry(self, bench, kind, rooms, speakers, listeners, seconds=2, camera=()):
+    def carry(self, bench, kind, rooms, speakers, listeners, seconds=2, other=()):
         """Runs all participants in one process, with the relay ("ours") or a minimal loop
-        ("bare"). camera: viewers and packets per second of one in a room of its own."""
-        command = [bench.tool("relay"), kind, rooms, speakers, listeners, seconds, *camera]
+        ("bare"). other: the load in another room, viewers and packets per second of a camera, or
+        "browsers" and how many join."""
+        command = [bench.tool("relay"), kind, rooms, speakers, listeners, seconds, *other]
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                               timeout=120, check=False)
         if done.returncode:
@@ -156,6 +158,18 @@ class Voice:
                        for runs in (alone, beside))
         bench.report.add("added delay next to it, p99", busy - quiet, "ms", ("<=", 5.0),
                          {"alone ms": quiet, "next to it ms": busy})
+
+    def row_browsers(self, bench):
+        """Rooms next to a room that 500 browsers join at once, each with a DTLS handshake."""
+        runs = [self.carry(bench, "ours", 100, 1, 4, 3, ("browsers", 500))
+                for _ in range(self.rounds)]
+        if any(done["browsers"] != 500 or done["lost"] for done in runs):
+            raise Failed("a browser was not connected, or packets were lost")
+        longest = [20 + done["longest_us"] / 1e3 for done in runs]
+        bench.report.add("longest gap in the sound while 500 browsers join, median of runs",
+                         statistics.median(longest), "ms", ("<=", 100),
+                         {"longest of all runs ms": max(longest), "until all are connected ms":
+                          statistics.median(done["connected_ms"] for done in runs)})
 
     # --- many listeners ------------------------------------------------------------------------
 

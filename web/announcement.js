@@ -1,5 +1,6 @@
 // announcement.js - a banner that shows the operator's announcement until the user dismisses it or it expires.
-import { fill, h, iconButton } from "./dom.js";
+import { fill, h } from "./dom.js";
+import { iconButton } from "./icons.js";
 import { t } from "./translate.js";
 
 const EVERY_MS = 5 * 60 * 1000,

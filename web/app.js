@@ -1,8 +1,10 @@
 // app.js - the application: login state, router, and functions that all pages share.
 import { CommandIndex, showModal, useComponent } from "./commands.js";
+import { ask, confirm, startThread } from "./questions.js";
 import { AnnouncementBar } from "./announcement.js";
-import { announce, dialog, fill, h, toast } from "./dom.js";
+import { fill, h, toast } from "./dom.js";
 import { currentToken, mustComeIn, operatorOnly } from "./accounts.js";
+import { addNotice } from "./composer-parts.js";
 import { Gateway } from "./gateway.js";
 import { LoginState } from "./login-state.js";
 import { deleteMessage, forward, messageMenu } from "./message-menu.js";
@@ -36,6 +38,8 @@ class App {
     this.operatorOnly = operatorOnly();
     this.problems = new Map();
     this.notices = new Map();
+    /** The message that the user edits, with its unsaved text. @type {any} */
+    this.editing = null;
     this.rest = new Rest();
     this.rest.onunauthorized = () => this.gateway && this.login.refused();
     this.store = new Store(this.rest);
@@ -247,28 +251,9 @@ class App {
     }
   }
 
-  /** Shows a progress line above the message field of a channel. */
   notice(channel, words) {
-    const list = this.notices.get(channel.id) || [];
-    const note = { words, bad: false };
-    note.end = () => {
-      this.notices.set(
-        channel.id,
-        (this.notices.get(channel.id) || []).filter((n) => n !== note),
-      );
-      this.store.touch("notices");
-    };
-    note.fail = (text) => {
-      note.words = text;
-      note.bad = true;
-      announce(text);
-      this.store.touch("notices");
-    };
-    this.notices.set(channel.id, [...list, note]);
-    this.store.touch("notices");
-    return note;
+    return addNotice(this, channel, words);
   }
-
   useComponent(channel, m, c, values, control) {
     return useComponent(this, channel, m, c, values, control);
   }
@@ -279,9 +264,10 @@ class App {
     (await import("./views/profile.js")).showProfile(this, id, at);
   }
 
-  /* The chat page replaces the next three functions, because it has the message list and the message field. */
+  /* The chat page replaces the next four functions, because it has the message list and the message field. */
   replyTo(_m) {}
   editMessage(_channel, _m) {}
+  focusComposer() {}
   /** Jumps to a message. @param {string} _id @param {string} [_channel] */
   async jumpTo(_id, _channel) {}
 
@@ -295,51 +281,14 @@ class App {
     return forward(this, channel, m);
   }
 
-  async startThread(channel, m) {
-    const name = await this.ask(t("Start a thread"), t("Name"), "");
-    if (!name) return;
-    const made = await this.tryCall(
-      this.rest.post(
-        `/channels/${channel.id}${m ? `/messages/${m.id}` : ""}/threads`,
-        m ? { name } : { name, type: 11 },
-      ),
-    );
-    if (made) this.openChannel(made);
+  startThread(channel, m) {
+    return startThread(this, channel, m);
   }
-
-  /** Asks for one line of text in a dialog; resolves to null if the user cancels the dialog. */
   ask(title, label, value, action) {
-    return dialog(title, (close) => {
-      const input = h("input", { "aria-label": label, placeholder: label, required: true });
-      input.value = value || "";
-      return h(
-        "form.stack",
-        {
-          onsubmit: (e) => {
-            e.preventDefault();
-            close(input.value.trim());
-          },
-        },
-        input,
-        h("div.actions", null, h("button.button.primary", { type: "submit" }, action || t("Save"))),
-      );
-    });
+    return ask(title, label, value, action);
   }
-
   confirm(title, words, action) {
-    return dialog(title, (close) =>
-      h(
-        "div.stack",
-        null,
-        h("p", null, words),
-        h(
-          "div.actions",
-          null,
-          h("button.button.secondary", { type: "button", onclick: () => close(false) }, t("Cancel")),
-          h("button.button.danger", { type: "button", onclick: () => close(true) }, action),
-        ),
-      ),
-    );
+    return confirm(title, words, action);
   }
 }
 

@@ -13,6 +13,8 @@ export const isVoice = (c) => c.type === VOICE || c.type === STAGE;
 export const isForum = (c) => c.type === FORUM || c.type === MEDIA;
 /** Returns true if the snowflake a is smaller than b, which means older. */
 export const older = (a, b) => (a.length !== b.length ? a.length < b.length : a < b);
+/** @param {any[]|undefined} list @returns {Map<string, any>} */
+export const byId = (list) => new Map((list || []).map((x) => [x.id, x]));
 /** Returns the snowflake minus one. @param {string} id */
 export const idBefore = (id) => String(BigInt(id) - 1n);
 const EPOCH_MS = 1420070400000;
@@ -25,12 +27,16 @@ export const timeOf = (id) => Number(BigInt(id) >> 22n) + EPOCH_MS;
 export class Channels extends Map {
   /** @type {Map<string|undefined, any[]>|null} */
   byGuild = null;
+  /** Grows with each change of the map. */
+  version = 0;
   set(id, channel) {
     this.byGuild = null;
+    this.version++;
     return super.set(id, channel);
   }
   delete(id) {
     this.byGuild = null;
+    this.version++;
     return super.delete(id);
   }
   of(guild) {

@@ -1,5 +1,7 @@
 // composer-parts.js - parts of the message field: the menu of the plus button, and the list of notices.
-import { below, fill, h, iconButton, menu } from "./dom.js";
+import { announce, fill, h } from "./dom.js";
+import { below, menu } from "./menu.js";
+import { iconButton } from "./icons.js";
 import { createPoll } from "./poll-form.js";
 import { t } from "./translate.js";
 import { canRecord, recordVoice } from "./voice-recorder.js";
@@ -46,4 +48,26 @@ export function noticeList(app, channel) {
     );
   draw();
   return { el, end: app.store.on("notices", draw) };
+}
+
+/** Shows a progress line above the message field of a channel. */
+export function addNotice(app, channel, words) {
+  const list = app.notices.get(channel.id) || [];
+  const note = { words, bad: false };
+  note.end = () => {
+    app.notices.set(
+      channel.id,
+      (app.notices.get(channel.id) || []).filter((n) => n !== note),
+    );
+    app.store.touch("notices");
+  };
+  note.fail = (text) => {
+    note.words = text;
+    note.bad = true;
+    announce(text);
+    app.store.touch("notices");
+  };
+  app.notices.set(channel.id, [...list, note]);
+  app.store.touch("notices");
+  return note;
 }

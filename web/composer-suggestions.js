@@ -1,6 +1,7 @@
 // composer-suggestions.js - suggestions in the message field: commands, people, roles, channels, emoji.
 import { commandRow, findCommands } from "./commands.js";
-import { h, icon } from "./dom.js";
+import { h } from "./dom.js";
+import { icon } from "./icons.js";
 import { findEmoji, withTone } from "./emoji-names.js";
 import { avatar } from "./images.js";
 import { emoji } from "./markdown.js";

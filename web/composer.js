@@ -1,8 +1,9 @@
-// composer.js - the message field: text, files, replies, edits, commands, emoji, GIFs, stickers, polls, voice messages.
-import { commandForm } from "./commands.js";
+// composer.js - the message field: text, files, replies, commands, emoji, GIFs, stickers, polls, voice messages.
+import { commandForm } from "./command-form.js";
 import { findCommandsFor, findNames, suggestionRow, suggestionText, wordBefore } from "./composer-suggestions.js";
 import { attachMenu, noticeList } from "./composer-parts.js";
-import { fill, h, icon, iconButton } from "./dom.js";
+import { fill, h } from "./dom.js";
+import { icon, iconButton } from "./icons.js";
 import { draftOf, saveDraft } from "./drafts.js";
 import { replaceNames } from "./emoji-names.js";
 import { pickEmoji } from "./emoji-picker.js";
@@ -27,7 +28,6 @@ export function composer(app, channel, events = {}) {
   const name = `${channel.guild_id ? "#" : "@"}${store.nameOfChannel(channel)}`;
   const names = new MentionNames(store, guild);
   let reply = null,
-    editing = null,
     typedAt = 0,
     draftTimer;
 
@@ -92,7 +92,7 @@ export function composer(app, channel, events = {}) {
   );
 
   function isCommand() {
-    return !editing && /^\/[^\n]*$/.test(input.value);
+    return /^\/[^\n]*$/.test(input.value);
   }
 
   function takeSuggestion(s) {
@@ -145,7 +145,7 @@ export function composer(app, channel, events = {}) {
   }
   function keepDraft() {
     clearTimeout(draftTimer);
-    if (!editing && store.me) saveDraft(store.me.id, channel.id, names.encode(input.value));
+    if (store.me) saveDraft(store.me.id, channel.id, names.encode(input.value));
   }
 
   function typing() {
@@ -174,40 +174,10 @@ export function composer(app, channel, events = {}) {
           ),
           iconButton("close", t("Cancel"), () => setReply(null)),
         ),
-      editing && h("div.composer-note", null, icon("edit"), t("Edit"), iconButton("close", t("Cancel"), stopEditing)),
     );
   }
 
-  function stopEditing() {
-    editing = null;
-    write(names.decode(draftOf(store.me.id, channel.id)));
-    drawAbove();
-    input.focus();
-  }
-
-  function edit(m) {
-    keepDraft();
-    clearTimeout(draftTimer);
-    editing = m;
-    reply = null;
-    input.value = names.decode(m.content);
-    drawAbove();
-    grow();
-    input.focus();
-  }
-
   /* --- sending --- */
-
-  async function saveEdit(content) {
-    const m = editing;
-    if (!content) {
-      stopEditing();
-      return app.deleteMessage(channel, m, false);
-    }
-    stopEditing(); // from now on, typed text belongs to a new message
-    const done = await app.tryCall(app.rest.patch(`${path}/${m.id}`, { content }));
-    return done || input.value || edit({ ...m, content });
-  }
 
   /** Sends files with a progress bar and a button that cancels. */
   async function upload(body, files) {
@@ -251,7 +221,6 @@ export function composer(app, channel, events = {}) {
 
   async function submit() {
     const typed = input.value.trim();
-    if (editing) return saveEdit(await replaceNames(names.encode(typed), guild?.emojis));
     if (!typed && !uploads.list.length) return;
     const files = uploads.take();
     uploads.say("");
@@ -273,13 +242,12 @@ export function composer(app, channel, events = {}) {
     if (e.key === "Enter" && !e.shiftKey && !e.isComposing) {
       e.preventDefault();
       submit();
-    } else if (e.key === "Escape" && editing) stopEditing();
-    else if (e.key === "Escape" && reply) setReply(null);
+    } else if (e.key === "Escape" && reply) setReply(null);
     else if (e.key === "ArrowUp" && !input.value) {
       const own = store.log(channel.id).list.findLast((m) => m.author.id === store.me.id && EDITABLE.has(m.type));
       if (!own) return;
       e.preventDefault();
-      edit(own);
+      app.editMessage(channel, own);
     }
   });
   input.addEventListener("paste", (e) => e.clipboardData.files.length && uploads.add([...e.clipboardData.files]));
@@ -301,11 +269,9 @@ export function composer(app, channel, events = {}) {
     el,
     focus: () => input.focus(),
     reply: (m) => {
-      if (editing) stopEditing();
       setReply(m);
       input.focus();
     },
-    edit,
     files: (list) => uploads.add(list),
     end: () => {
       keepDraft();

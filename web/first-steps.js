@@ -1,5 +1,6 @@
 // first-steps.js - suggests to a user without a server to create or join one; draws empty states.
-import { dialog, field, h, icon } from "./dom.js";
+import { dialog, field, h } from "./dom.js";
+import { icon } from "./icons.js";
 import { t } from "./translate.js";
 
 /**

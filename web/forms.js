@@ -190,6 +190,7 @@ export function tabbedPage(app, page, { base, title, tabs, active, back }) {
             ? h("a.channel", { href: `${base}/${id}`, "aria-current": id === found[0] ? "page" : null }, words)
             : h("h3", null, words),
         ),
+        h("a.channel", { href: "/docs/chat", "data-plain": true }, t("Help")),
       ),
       body,
     ),

@@ -1,10 +1,13 @@
 // german.js - the German translation: English text, German text.
 // Names in braces are replaced by values.
 
+import { ACCOUNT_TEXTS } from "./german-account.js";
 import { SERVER_TEXTS } from "./german-server.js";
 import { VOICE_TEXTS } from "./german-voice.js";
 
+export { MESSAGES } from "./german-errors.js";
 export const GERMAN = {
+  ...ACCOUNT_TEXTS,
   ...SERVER_TEXTS,
   ...VOICE_TEXTS,
   "Log in": "Anmelden",
@@ -34,6 +37,8 @@ export const GERMAN = {
   "Direct messages": "Direktnachrichten",
   Settings: "Einstellungen",
   Workbench: "Werkbank",
+  Documentation: "Dokumentation",
+  Help: "Hilfe",
   Members: "Mitglieder",
   All: "Alle",
   Online: "Online",
@@ -490,7 +495,6 @@ export const GERMAN = {
   "New channel": "Neuer Kanal",
   "Leave {name}?": "{name} verlassen?",
   Link: "Link",
-  "The invite link is valid for seven days.": "Der Einladungslink gilt sieben Tage.",
   Text: "Text",
   Voice: "Sprache",
   Stage: "Bühne",
@@ -651,7 +655,6 @@ export const GERMAN = {
   "About me": "Über mich",
   "Current password": "Jetziges Passwort",
   "Language of the web client": "Sprache des Webclients",
-  Appearance: "Darstellung",
   "Language for apps": "Sprache für Apps",
   Locale: "Gebietsschema",
   "Apps show their commands in this language, for example de, fr or sv-SE.":
@@ -1087,8 +1090,6 @@ export const GERMAN = {
   "There are no channels that you can see.": "Es gibt keine Kanäle, die du sehen kannst.",
   "No conversations yet. Open the profile of a person and choose “Message”.":
     "Noch keine Unterhaltungen. Öffne das Profil einer Person und wähle „Nachricht“.",
-  "You have no friends yet. Add friends before you create a group.":
-    "Du hast noch keine Freunde. Füge Freunde hinzu, bevor du eine Gruppe erstellst.",
   "No pinned messages": "Keine angehefteten Nachrichten",
   "To pin a message, open the menu of the message and choose “Pin”.":
     "Um eine Nachricht anzuheften, öffne ihr Menü und wähle Anheften.",
@@ -1125,7 +1126,6 @@ export const GERMAN = {
   "For developers": "Für Entwickler",
   "Shown instead of your username. Several people may have the same display name.":
     "Wird statt deines Benutzernamens gezeigt. Mehrere Personen können denselben Anzeigenamen haben.",
-  "Shown in your profile.": "Wird in deinem Profil gezeigt.",
   "Without a picture, a pattern made from your account is shown.":
     "Ohne Bild wird ein Muster gezeigt, das aus deinem Konto entsteht.",
   "At least eight characters. A new password logs out all your other devices.":

@@ -1,5 +1,6 @@
 // images.js - avatars, icons and attachments; images are only loaded from this server.
 import { h } from "./dom.js";
+import { icon } from "./icons.js";
 import { t } from "./translate.js";
 
 const THIS_MACHINE = new Set(["127.0.0.1", "localhost", "[::1]"]);
@@ -114,6 +115,11 @@ export function guildIcon(guild, kind = "guild-icon") {
   return h(`img.${kind}`, { src: `/icons/${guild.id}/${guild.icon}.png`, alt: "", loading: "lazy" });
 }
 
+export function groupIcon(channel, kind = "small-avatar") {
+  if (!channel.icon) return h(`span.${kind}.group`, null, icon("people"));
+  return h(`img.${kind}`, { src: `/channel-icons/${channel.id}/${channel.icon}.png`, alt: "", loading: "lazy" });
+}
+
 export function appIcon(app, kind = "avatar") {
   if (!app?.icon) return letters(app?.name || "?", app?.id, kind);
   return h(`img.${kind}`, { src: `/app-icons/${app.id}/${app.icon}.png`, alt: "", loading: "lazy" });
@@ -178,6 +184,36 @@ export function attachment(a) {
       h("figcaption", null, name),
       h("audio", { src: path, controls: true, preload: "none" }),
     );
+  if (path && a.size <= MOST_TEXT_BYTES && isText(type, name)) return show(textFile(a, path, name));
+  return fileLine(a, path, name);
+}
+
+const MOST_TEXT_BYTES = 64 * 1024,
+  MOST_TEXT_SHOWN = 20000;
+const isText = (type, name) =>
+  /^text\/(?!html)|json|xml|yaml/.test(type) ||
+  /\.(txt|md|log|csv|json|ya?ml|toml|ini|c|h|js|py|sh|sql|css)$/i.test(name);
+
+/** A text file, which is fetched and shown when the user opens it. */
+function textFile(a, path, name) {
+  const text = h("pre.file-text", { tabindex: 0 });
+  const load = async (e) => {
+    if (!e.currentTarget.open || text.textContent) return;
+    text.textContent = t("Loading…");
+    text.textContent = await fetch(path).then(
+      async (r) => (r.ok ? (await r.text()).slice(0, MOST_TEXT_SHOWN) : t("The file could not be loaded.")),
+      () => t("The file could not be loaded."),
+    );
+  };
+  return h(
+    "div.text-file",
+    null,
+    fileLine(a, path, name),
+    h("details", { ontoggle: load }, h("summary", null, t("Show the text")), text),
+  );
+}
+
+function fileLine(a, path, name) {
   return h(
     "div.file",
     null,

@@ -8,7 +8,7 @@ const AT_ONCE = 12; // maximum number of new messages that one draw renders
 
 /** Replaces an element. If a control in it has the focus, focuses the same control of the new element. */
 function replaceHeld(old, el) {
-  const controls = (x) => [...x.querySelectorAll("article, button, a, select, input, [tabindex]")],
+  const controls = (x) => [...x.querySelectorAll("article, button, a, select, input, textarea, [tabindex]")],
     held = controls(old).indexOf(document.activeElement);
   old.replaceWith(el);
   if (held >= 0) (controls(el)[held] || el.querySelector("article"))?.focus({ preventScroll: true });

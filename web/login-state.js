@@ -72,7 +72,7 @@ export class LoginState {
     if (!isTabLogin()) announceRenewal();
     try {
       const answer = await call;
-      if (answer.token) {
+      if (answer?.token) {
         replaceToken(old, answer.token);
         this.app.connect(answer.token);
       }

@@ -1,4 +1,5 @@
 // main.js - the first script: draws the login page at once and loads the application after the first paint.
+import "./theme.js";
 import { fill, h } from "./dom.js";
 import { currentToken, mustComeIn } from "./accounts.js";
 import { Rest } from "./rest.js";

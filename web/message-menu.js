@@ -1,7 +1,10 @@
 // message-menu.js - the context menu of a message, and its actions: delete, forward, copy, mark unread, threads.
+import { isBookmarked, toggleBookmark } from "./bookmarks.js";
 import { contextCommands } from "./commands.js";
-import { below, dialog, field, h, menu, toast } from "./dom.js";
+import { dialog, field, h, toast } from "./dom.js";
+import { below, menu } from "./menu.js";
 import { message } from "./message.js";
+import { showReactions } from "./message-tools.js";
 import { suggest } from "./autocomplete.js";
 import { isForum, isVoice } from "./store.js";
 import { t } from "./translate.js";
@@ -122,6 +125,7 @@ export async function messageMenu(app, channel, m, at) {
       ...apps,
       own && { label: t("Edit"), icon: "edit", run: () => app.editMessage(channel, m) },
       store.may(channel, "SEND_MESSAGES") && { label: t("Reply"), icon: "reply", run: () => app.replyTo(m) },
+      m.reactions?.length > 0 && { label: t("Reactions"), icon: "smile", run: () => showReactions(app, channel, m) },
       { label: t("Forward"), icon: "forward", run: () => forward(app, channel, m) },
       (manage || store.may(channel, "PIN_MESSAGES")) && {
         label: m.pinned ? t("Unpin") : t("Pin"),
@@ -136,6 +140,11 @@ export async function messageMenu(app, channel, m, at) {
           icon: "thread",
           run: () => app.startThread(channel, m),
         },
+      {
+        label: isBookmarked(app, m.id) ? t("Remove bookmark") : t("Bookmark"),
+        icon: "check",
+        run: () => toggleBookmark(app, channel, m),
+      },
       { label: t("Mark unread"), icon: "bell", run: () => app.tryCall(store.markUnreadFrom(channel.id, m.id)) },
       { label: t("Copy text"), icon: "edit", run: () => copy(m.content, t("Text copied")) },
       { label: t("Copy message link"), icon: "link", run: () => copyLink(channel, m.id) },

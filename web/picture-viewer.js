@@ -1,5 +1,6 @@
 // picture-viewer.js - shows a picture in full size; arrow keys show the other pictures of the message list.
-import { dialog, fill, h, iconButton } from "./dom.js";
+import { dialog, fill, h } from "./dom.js";
+import { iconButton } from "./icons.js";
 import { t } from "./translate.js";
 
 /** Shows the picture of a link. The arrow keys change to others of the message list. @param {HTMLAnchorElement} link */

@@ -1,5 +1,6 @@
 // poll-form.js - the dialog for a new poll.
-import { dialog, field, fill, h, iconButton } from "./dom.js";
+import { dialog, field, fill, h } from "./dom.js";
+import { iconButton } from "./icons.js";
 import { t } from "./translate.js";
 
 const MOST_ANSWERS = 10;

@@ -1,10 +1,10 @@
 // rest.js - sends requests to the public REST API.
-import { t } from "./translate.js";
+import { fromServer, t } from "./translate.js";
 
 /** An error response: message, code, and the errors by field. */
 export class Refusal extends Error {
   constructor(status, body) {
-    super(body?.message || t("The server answered {status}", { status }));
+    super(body?.message ? fromServer(body.message) : t("The server answered {status}", { status }));
     this.status = status;
     this.code = body?.code ?? 0;
     this.tree = body?.errors || {};
@@ -24,7 +24,7 @@ export class Refusal extends Error {
 
 function firstProblem(node) {
   if (!node || typeof node !== "object") return "";
-  if (Array.isArray(node._errors)) return node._errors[0]?.message || "";
+  if (Array.isArray(node._errors)) return fromServer(node._errors[0]?.message || "");
   for (const key of Object.keys(node)) {
     const found = firstProblem(node[key]);
     if (found) return found;
@@ -34,7 +34,7 @@ function firstProblem(node) {
 
 function firstField(node, path) {
   if (!node || typeof node !== "object") return null;
-  if (Array.isArray(node._errors)) return { path: path.join("."), message: node._errors[0]?.message };
+  if (Array.isArray(node._errors)) return { path: path.join("."), message: fromServer(node._errors[0]?.message || "") };
   for (const key of Object.keys(node)) {
     const found = firstField(node[key], [...path, key]);
     if (found) return found;

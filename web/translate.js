@@ -2,13 +2,14 @@
 
 export const languages = { en: "English", de: "Deutsch" };
 
-/** @type {Record<string, () => Promise<Record<string, string>>>} */
-const TABLES = { de: async () => (await import("./german.js")).GERMAN };
+/** @type {Record<string, () => Promise<Record<string, string>[]>>} the texts of the pages, messages of the server */
+const TABLES = { de: () => import("./german.js").then((m) => [m.GERMAN, m.MESSAGES]) };
 
 const wanted = (localStorage.getItem("language") || navigator.language || "en").slice(0, 2);
 const language = wanted in TABLES ? wanted : "en";
 // Fetches the table of the chosen language, before the first page is drawn.
-const table = (await TABLES[language]?.().catch(() => null)) || {}; // without the table, texts are English
+// Without the table, texts are English.
+const [table, messages] = (await TABLES[language]?.().catch(() => null)) || [{}, {}];
 
 /** The locale for dates and numbers. If the browser's language is the chosen one, its region is used, too. */
 export const locale = navigator.language?.startsWith(language) ? navigator.language : language;
@@ -23,6 +24,16 @@ export function t(text, values) {
   const forms = (Object.hasOwn(table, text) ? table[text] : text).split("|");
   const words = forms[Number(values?.n) === 1 ? 0 : forms.length - 1];
   return values ? words.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole)) : words;
+}
+
+/**
+ * Translates a message of the server. The keys of these messages have "#" instead of each number.
+ * @param {string} text
+ */
+export function fromServer(text) {
+  const numbers = text.match(/\d+/g) || [],
+    found = messages[text.replace(/\d+/g, "#")];
+  return found ? found.replace(/#/g, () => numbers.shift()) : text;
 }
 
 export const currentLanguage = () => language;

@@ -1,11 +1,31 @@
 // uploads.js - the files of an unsent message: previews, names, spoilers, and the progress of the upload.
-import { fill, h, icon, iconButton } from "./dom.js";
+import { fill, h } from "./dom.js";
+import { icon, iconButton } from "./icons.js";
 import { fileSize } from "./images.js";
 import { t } from "./translate.js";
 
 const MOST_FILES = 10;
 
 /** @typedef {{file: File, url: string, spoiler: boolean, description: string}} Chosen */
+
+/** Lets files be dropped on an element, which says so while files are above it. @param {HTMLElement} el */
+export function acceptFiles(el, take) {
+  let timer;
+  el.dataset.dropWords = t("Drop files here to attach them");
+  el.addEventListener("dragover", (e) => {
+    if (!e.dataTransfer.types.includes("Files")) return;
+    e.preventDefault();
+    el.classList.add("dropping");
+    clearTimeout(timer); // dragover comes at least every 350 ms while files are above the element
+    timer = setTimeout(() => el.classList.remove("dropping"), 500);
+  });
+  el.addEventListener("drop", (e) => {
+    el.classList.remove("dropping");
+    if (!e.dataTransfer.files.length) return;
+    e.preventDefault();
+    take([...e.dataTransfer.files]);
+  });
+}
 
 export class Uploads {
   /** @param {() => void} changed */

@@ -1,5 +1,6 @@
 // voice-bar.js - the panel below the channel list while this window is in voice.
-import { h, icon, iconButton, refillChanged } from "./dom.js";
+import { h, refillChanged } from "./dom.js";
+import { icon, iconButton } from "./icons.js";
 import { t } from "./translate.js";
 import { deafButton, muteButton } from "./voice-controls.js";
 import { qualityClass, qualityWords } from "./voice-words.js";

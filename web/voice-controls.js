@@ -1,5 +1,7 @@
 // voice-controls.js - the buttons below the users' tiles: microphone, sound, camera, screen, soundboard, stage, leave.
-import { below, h, icon, menu, toast } from "./dom.js";
+import { h, toast } from "./dom.js";
+import { below, menu } from "./menu.js";
+import { icon } from "./icons.js";
 import { pickEmoji } from "./emoji-picker.js";
 import { STAGE } from "./store.js";
 import { t } from "./translate.js";

@@ -1,5 +1,6 @@
 // voice-menu.js - the menu of a user in voice: volume, moderation, profile.
-import { below, h, menu } from "./dom.js";
+import { h } from "./dom.js";
+import { below, menu } from "./menu.js";
 import { STAGE } from "./store.js";
 import { t } from "./translate.js";
 import { volumeOf } from "./voice-preferences.js";

@@ -1,5 +1,6 @@
 // voice-message.js - plays a voice message: a button, the waveform, the duration.
-import { h, icon } from "./dom.js";
+import { h } from "./dom.js";
+import { icon } from "./icons.js";
 import { ownPath } from "./images.js";
 import { t } from "./translate.js";
 

@@ -1,5 +1,6 @@
 // voice-page.js - the page of a voice channel or stage, and the panel of a call above its messages.
-import { h, icon, refillChanged } from "./dom.js";
+import { h, refillChanged } from "./dom.js";
+import { icon } from "./icons.js";
 import { STAGE } from "./store.js";
 import { t } from "./translate.js";
 import { voiceControls } from "./voice-controls.js";

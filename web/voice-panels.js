@@ -1,5 +1,6 @@
 // voice-panels.js - the voice panels of the chat page; loads their code when they are needed.
-import { fill, h, iconButton } from "./dom.js";
+import { fill, h } from "./dom.js";
+import { iconButton } from "./icons.js";
 import { t } from "./translate.js";
 
 export class VoicePanels {

@@ -1,5 +1,6 @@
 // voice-recorder.js - records a voice message with its waveform.
-import { fill, h, icon, iconButton } from "./dom.js";
+import { fill, h } from "./dom.js";
+import { icon, iconButton } from "./icons.js";
 import { t } from "./translate.js";
 
 const MOST_MS = 20 * 60 * 1000,

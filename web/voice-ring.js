@@ -1,5 +1,6 @@
 // voice-ring.js - incoming calls: the window with Accept and Decline, and the ringing sound.
-import { fill, h, icon } from "./dom.js";
+import { fill, h } from "./dom.js";
+import { icon } from "./icons.js";
 import { avatar } from "./images.js";
 import { playSound, soundOn } from "./notifications.js";
 import { DM } from "./store.js";

@@ -1,5 +1,6 @@
 // voice-settings.js - settings of voice and video: devices, level of the microphone, push to talk, camera.
-import { below, dialog, field, h, menu } from "./dom.js";
+import { dialog, field, h } from "./dom.js";
+import { below, menu } from "./menu.js";
 import { t } from "./translate.js";
 import { VoiceInput } from "./voice-input.js";
 import { preferences, prefer } from "./voice-preferences.js";

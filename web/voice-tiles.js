@@ -1,5 +1,6 @@
 // voice-tiles.js - tiles of the users in a voice channel: video or avatar, name, speaking state. One tile can be large.
-import { fillChanged, h, icon, iconButton } from "./dom.js";
+import { fillChanged, h } from "./dom.js";
+import { icon, iconButton } from "./icons.js";
 import { avatar, ownPath, patternOf } from "./images.js";
 import { personMenu } from "./voice-menu.js";
 import { t } from "./translate.js";

@@ -5,6 +5,8 @@ import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
+import { findProgram } from './program.js';
+
 const PATIENCE_MS = 30_000;
 
 /** An error, with the exit status and the output of the program. */
@@ -494,9 +496,10 @@ function importOnce(binary, world) {
 
 /**
  * Starts a server from a world (an object, or the path of a file) on a free port.
- * The program is `binary`, the environment's GUILDHALL_BINARY, or `guildhall` in the path.
+ * The program is `binary`, the environment's GUILDHALL_BINARY, the one that was installed with this
+ * package, or `guildhall` in the path.
  */
-export async function startGuildhall({ world, binary = process.env.GUILDHALL_BINARY ?? 'guildhall', flags = [] }) {
+export async function startGuildhall({ world, binary = findProgram(), flags = [] }) {
   const { data: template, tokens } = await importOnce(binary, world);
   const folder = await mkdtemp(join(tmpdir(), 'guildhall-'));
   try {

@@ -161,9 +161,15 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
                                enum store_mode mode)
 {
     struct call *call = &run->call;
+    const struct cluster *cluster = call->api->options.cluster;
 
     run->stage = stage;
     run->header_bytes_before = run->response.headers.n;
+    /* The database would not answer: the caller can try another node at once. */
+    if (cluster && cluster_is_cut_off(cluster)) {
+        end_call(run, ERR_UNAVAILABLE);
+        return;
+    }
     run->work = (struct work_item){
         .mode = mode,
         .in_background = stage != STAGE_CREDENTIAL && call->route->background,

@@ -14,7 +14,7 @@ bool dynlib_load(const char *file, const struct dynlib_symbol *symbols)
 {
     (void)file;
     for (const struct dynlib_symbol *s = symbols; s->name; s++)
-        memcpy(s->location, &s->linked, sizeof s->linked);
+        memcpy(s->pointer, &s->linked, sizeof s->linked);
     return true;
 }
 

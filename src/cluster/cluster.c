@@ -298,6 +298,22 @@ bool cluster_is_ready(const struct cluster *c)
            (c->options.alone || (log_lag_ms(c) < READY_MAX_LAG_MS && !atomic_load(&c->clock_off)));
 }
 
+void cluster_record_peer_heartbeat(struct cluster *c)
+{
+    atomic_store_explicit(&c->nats.peer_heartbeat_at, clock_monotonic_ns(), memory_order_relaxed);
+}
+
+bool cluster_is_cut_off(const struct cluster *c)
+{
+    enum { PEER_HEARTBEAT_MAX_AGE_MS = 2000 };
+
+    if (!c->nats.nats || log_lag_ms(c) < READY_MAX_LAG_MS || c->count.nodes < 2)
+        return false;
+    int64_t heartbeat_at = atomic_load_explicit(&c->nats.peer_heartbeat_at, memory_order_relaxed);
+    return !atomic_load(&c->nats.connected) ||
+           clock_monotonic_ns() - heartbeat_at < ms_to_ns(PEER_HEARTBEAT_MAX_AGE_MS);
+}
+
 unsigned cluster_count_unconnected_nodes(const struct cluster *c)
 {
     uint64_t nodes = atomic_load_explicit(&c->count.nodes, memory_order_relaxed);

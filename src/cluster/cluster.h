@@ -115,6 +115,12 @@ unsigned cluster_count_unconnected_nodes(const struct cluster *c);
 /* Returns whether this node follows the log in time, could decode every log entry, and has a right
  * clock. Used by /readyz. */
 bool cluster_is_ready(const struct cluster *c);
+/* Returns whether this node has lost its lease, and probably not because the database is down: NATS
+ * is unreachable, too, or another node still reaches the database. Other nodes then take over its
+ * sessions. False without NATS. Cheap enough for every request. */
+bool cluster_is_cut_off(const struct cluster *c);
+/* Records that another node has just renewed its lease. Thread-safe. */
+void cluster_record_peer_heartbeat(struct cluster *c);
 /* Statistics of the cluster for /metrics. */
 struct cluster_stats {
     int64_t position;

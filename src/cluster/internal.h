@@ -14,11 +14,13 @@
 enum {
     CREDENTIALS_FRESH_MS = 2000,  /* validity of cached credentials if the log cannot be read */
     NODE_LEASE_MS = 5000,         /* a node without a heartbeat for this long is dead */
+    POLLING_NODES_MAX = 4,        /* with more nodes, `--bus poll` logs a warning */
     HEARTBEAT_INTERVAL_MS = 1000, /* interval between heartbeats of a node */
     /* Number of positions per partition of the log table (equal to that in its migration), and
      * minimum retention of log entries. */
     PARTITION_POSITIONS = 1000000,
     LOG_RETENTION_MINUTES = 15,
+    LOG_SAMPLES = LOG_RETENTION_MINUTES + 2,
 };
 
 /* State of the check for missing log positions (log_gaps.c). */
@@ -42,6 +44,7 @@ struct cluster_nats {
     char log[64], brief[64], to_all[64], to_this_node[80];
     _Atomic bool connected;
     _Atomic uint64_t received, refused;
+    _Atomic int64_t peer_heartbeat_at; /* see cluster_record_peer_heartbeat; clock_monotonic_ns */
 };
 
 /* Counters of the cluster for /metrics. */
@@ -59,6 +62,12 @@ struct log_follower {
     unsigned checked_connections;               /* number of database connects at the last
                                                    check_delivered_log_entries */
     bool lost;
+    bool warned_of_polling; /* warn_if_too_many_nodes_poll has logged its warning */
+    /* Log positions in the past, one per minute, oldest first (log_partitions.c). */
+    struct log_sample {
+        int64_t position, at;
+    } samples[LOG_SAMPLES];
+    unsigned sample_count;
 };
 
 struct cluster {
@@ -154,8 +163,10 @@ enum err check_delivered_log_entries(struct cluster *c);
 
 /* --- log_partitions.c ----------------------------------------------------------------- */
 
-/* Creates the next partition of the log table in time, and drops old ones. */
+/* Creates the next partition of the log table in time, drops old ones, and deletes old rows. */
 void log_partitions_maintain(struct cluster *c);
+/* Minimum age of rows that are deleted, in ms; tests may change it. */
+extern int64_t log_retention_ms;
 
 /* --- cluster_waits.c ------------------------------------------------------------------ */
 

@@ -1,7 +1,13 @@
 /* log_partitions.c - partitions of the log: creates the next one in time and drops old ones.
  *
  * Any node may do this work. If several try, the first succeeds, and the others find nothing to do.
- */
+ *
+ * The log contains messages that were deleted since. With few events a partition would stay for
+ * weeks, so one node also deletes old rows. With many events partitions are dropped soon, and
+ * deleting rows would cost more than it gains. */
+#include <string.h>
+
+#include "base/clock.h"
 #include "base/log.h"
 #include "cluster/internal.h"
 
@@ -47,30 +53,75 @@ static enum err drop_partition(struct tx *tx, void *arg)
     return tx_exec(tx, "select log_drop_part($1)", BIND(v_int(t->part)), NULL);
 }
 
-static enum err read_first_partition(struct tx *tx, void *arg)
+static enum err read_first_position(struct tx *tx, void *arg)
 {
-    struct partition_task *t = arg;
-    int64_t n = 0;
-    enum err e = tx_read_int(tx, "select coalesce(min(part), 0) from log_parts", NO_BIND, &n);
+    int64_t *first = arg;
 
-    t->part = e ? 0 : n;
-    return e;
+    return tx_read_int(tx, "select coalesce(min(position), 0) from log", NO_BIND, first);
 }
 
 /* While this process was paused, other nodes may have dropped log rows that it has not read. Then
  * its sessions would miss events without notice, so this node stops. */
 static void stop_if_unread_rows_were_dropped(struct cluster *c)
 {
-    struct partition_task first = { 0 };
+    int64_t first = 0, next = log_sequencer_next_position(c->sequencer);
 
-    if (cluster_run_transaction(c, STORE_READ, read_first_partition, &first) || c->follow.lost)
+    if (cluster_run_transaction(c, STORE_READ, read_first_position, &first) || c->follow.lost)
         return;
-    c->follow.lost = log_sequencer_next_position(c->sequencer) < first.part * PARTITION_POSITIONS;
+    /* The first positions of a new database may be aborted ones that are not resolved yet. */
+    c->follow.lost = next > 1 && next < first;
     if (!c->follow.lost)
         return;
     log_error("cluster: the log no longer has the event at position %lld; this node stops",
-              (long long)log_sequencer_next_position(c->sequencer));
+              (long long)next);
     c->options.lost(c->options.arg);
+}
+
+/* --- deletion of old rows ------------------------------------------------------------- */
+
+int64_t log_retention_ms = (int64_t)LOG_RETENTION_MINUTES * 60 * 1000;
+
+enum {
+    DELETED_PER_HEARTBEAT = 500,
+    /* If there are more positions within the retention time, partitions are dropped after two hours
+     * at most: (1.5 * PARTITION_POSITIONS / 300 per second) + 15 minutes. */
+    DELETION_MAX_POSITIONS = 300 * LOG_RETENTION_MINUTES * 60,
+};
+
+static const char DELETE_OLD_ROWS[] = "delete from log where position in (select position from log "
+                                      "where position < $1 order by position limit $2)";
+
+static enum err delete_old_rows(struct tx *tx, void *arg)
+{
+    const int64_t *before = arg;
+
+    return tx_exec(tx, DELETE_OLD_ROWS, BIND(v_int(*before), v_int(DELETED_PER_HEARTBEAT)), NULL);
+}
+
+static void record_log_sample(struct log_follower *f, int64_t position, int64_t now)
+{
+    if (f->sample_count && now - f->samples[f->sample_count - 1].at <
+                               ms_to_ns(log_retention_ms / LOG_RETENTION_MINUTES))
+        return;
+    if (f->sample_count == LOG_SAMPLES)
+        memmove(f->samples, f->samples + 1, --f->sample_count * sizeof *f->samples);
+    f->samples[f->sample_count++] = (struct log_sample){ position, now };
+}
+
+/* Deletes rows that were delivered before the retention time. The last of them stays, so that the
+ * least position of the log shows what was deleted. */
+static void delete_rows_after_retention(struct cluster *c)
+{
+    int64_t now = clock_monotonic_ns(), last = log_sequencer_next_position(c->sequencer) - 1;
+    int64_t before = 0, rank, living;
+
+    record_log_sample(&c->follow, last, now);
+    for (unsigned i = 0; i < c->follow.sample_count; i++)
+        if (now - c->follow.samples[i].at >= ms_to_ns(log_retention_ms))
+            before = c->follow.samples[i].position;
+    cluster_node_rank(c, &rank, &living);
+    if (before && rank == 0 && last - before <= DELETION_MAX_POSITIONS)
+        cluster_run_transaction(c, STORE_APPEND, delete_old_rows, &before);
 }
 
 void log_partitions_maintain(struct cluster *c)
@@ -83,4 +134,5 @@ void log_partitions_maintain(struct cluster *c)
         cluster_run_transaction(c, STORE_APPEND, create_partition, &t);
     if (!cluster_run_transaction(c, STORE_READ, read_expired_partition, &t) && t.done)
         cluster_run_transaction(c, STORE_APPEND, drop_partition, &t);
+    delete_rows_after_retention(c);
 }

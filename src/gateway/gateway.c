@@ -96,6 +96,8 @@ void gateway_on_replica_message(struct gateway *g, struct str message)
     replica_handle_message(g->replica, message, &reply);
     if (reply.to && !buf_is_full(&reply.bytes))
         cluster_send_to_node(g->cluster, reply.to, CLUSTER_LEDGERS, buf_str(&reply.bytes));
+    if (reply.hello)
+        cluster_record_peer_heartbeat(g->cluster);
     if (reply.restart)
         replication_resend_loop(g, reply.loop_index);
     if (reply.number)
@@ -125,10 +127,21 @@ void gateway_start(struct gateway *g, struct loops *loops)
     g->gateway_loop_count = count;
 }
 
+static bool request_is_for_gateway(const struct http_request *r)
+{
+    return str_is(r->path, "/") || str_is(r->path, "/gateway") || str_is(r->path, "/gateway/");
+}
+
+bool gateway_refuses_upgrade(const struct gateway *g, const struct http_request *r)
+{
+    return r->upgrade_websocket && request_is_for_gateway(r) &&
+           (g->draining || (g->cluster && cluster_is_cut_off(g->cluster)));
+}
+
 bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
                             struct websocket_handler *ret)
 {
-    if (!str_is(r->path, "/") && !str_is(r->path, "/gateway") && !str_is(r->path, "/gateway/"))
+    if (!request_is_for_gateway(r) || gateway_refuses_upgrade(g, r))
         return false;
     *ret = (struct websocket_handler){
         .arg = (void *)(uintptr_t)dialect_for_request(&g->dialects, g, r),

@@ -155,6 +155,9 @@ void gateway_drain(struct gateway *g, int64_t patience_ms);
 void gateway_stop(struct gateway *g);
 void gateway_free(struct gateway *g);
 
+/* Returns whether the request is a WebSocket for the gateway and must be answered with 503, because
+ * the server is stopping or cut off from the other nodes. */
+bool gateway_refuses_upgrade(const struct gateway *g, const struct http_request *r);
 /* Hook of struct http_server_callbacks: accepts WebSockets on "/", "/gateway" and "/gateway/". */
 bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
                             struct websocket_handler *ret);

@@ -149,7 +149,7 @@ enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t p
     struct cluster_options options = {
         .store = g->store,
         .alone = !config_is_clustered(g->config),
-        .version = GUILDHALL_VERSION,
+        .version = g->hooks.version ? g->hooks.version : GUILDHALL_VERSION,
         .address = g->config->listen,
         .settings = shared_settings_digest(g->config, arena),
         .bus = bus_is_nats(g->config) ? str_of(g->config->bus) : STR(""),

@@ -201,6 +201,10 @@ const struct option_row config_option_rows[] = {
     { "upload-quota-daily", OPTION_INT, CONFIG_OFFSET(upload_quota_daily_mib), .fallback = "2048",
       .min = 0, .max = 1024 * 1024 * 1024,
       .help = "MiB of files that one account may upload per day; 0: no limit" },
+    { "pending-sessions", OPTION_INT, CONFIG_OFFSET(pending_sessions), .fallback = "64", .min = 1,
+      .max = 100000,
+      .help = "WebSockets of one client address that may wait for IDENTIFY or RESUME; others are "
+              "closed with 4008" },
     { "idle-seconds", OPTION_INT, CONFIG_OFFSET(idle_seconds), .fallback = "75", .min = 1,
       .max = 86400, .help = "Seconds that a connection may be idle between requests" },
     { "shutdown-seconds", OPTION_INT, CONFIG_OFFSET(shutdown_seconds), .fallback = "10", .min = 0,

@@ -30,6 +30,7 @@ struct config {
     int64_t traffic_mib;
     int64_t blob_cache_mib;
     int64_t upload_quota_mib, upload_quota_daily_mib;
+    int64_t pending_sessions;
 };
 
 extern const struct option_row config_option_rows[];

@@ -11,6 +11,7 @@
 #include "gateway/gateway.h"
 #include "platform/worlds/worlds.h"
 
+/* Version of the next or current release, for generated documents; meson.build has the same. */
 #define GUILDHALL_VERSION "0.1.0"
 
 struct guildhall;
@@ -32,6 +33,8 @@ struct guildhall_hooks {
     void *reload_arg;
     /* Delay in ms between the WebSocket upgrade and HELLO; 0 means the default. */
     unsigned hello_ms;
+    /* Version to show in metrics and the list of nodes; NULL means GUILDHALL_VERSION. */
+    const char *version;
 };
 
 /* Initializes libraries, logging, hash keys and SIGPIPE; call it once per process. */

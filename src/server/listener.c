@@ -101,11 +101,29 @@ static void authorize_request_body(void *arg, struct http_exchange *x)
     g->api_app.authorize_body(g->api_app.arg, x);
 }
 
+/* Load balancers try another node after 503, but not after 404. */
+static void respond_service_unavailable(const struct guildhall *g, struct http_exchange *x)
+{
+    struct response_head head = { .status = 503,
+                                  .content_type = STR("application/json"),
+                                  .headers = STR("Retry-After: 1\r\n"),
+                                  .close = true };
+    struct buf body;
+
+    buf_init(&body, SIZE_MAX);
+    g->api_app.refusal(g->api_app.arg, 503, &body);
+    http_respond(x, &head, buf_str(&body));
+    buf_clear(&body);
+}
+
 static void on_http_request(void *arg, struct http_exchange *x)
 {
     const struct guildhall *g = arg;
 
-    g->api_app.request(g->api_app.arg, x);
+    if (gateway_refuses_upgrade(g->gateway, x->request))
+        respond_service_unavailable(g, x);
+    else
+        g->api_app.request(g->api_app.arg, x);
 }
 
 static void write_error_response_body(void *arg, int status, struct buf *out)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "server/guildhall.h"
+#include "tools/version.h"
 
 void print_and_free_buf(struct buf *out)
 {
@@ -51,13 +52,6 @@ static int print_sample_config(const struct command_settings *s, char **argument
     return 0;
 }
 
-static int print_version(const struct command_settings *s, char **arguments)
-{
-    (void)s, (void)arguments;
-    puts("guildhall " GUILDHALL_VERSION);
-    return 0;
-}
-
 const struct program_command program_commands[] = {
     { "serve", "[-- COMMAND …]", "Run the server", tool_serve, serve_option_rows,
       .makes_data = true,
@@ -72,6 +66,14 @@ const struct program_command program_commands[] = {
       .examples = "import world.json\nimport world.json --tokens env" },
     { "export", "[FILE]", "Export the world to a file", tool_export, NULL,
       .examples = "export world.json" },
+    { "copy-guild", "", "Copy a guild from another server, or from an archive", tool_copy_guild,
+      copy_guild_option_rows, .makes_data = true,
+      .examples =
+          "copy-guild --from https://discord.com/api/v10 --token-file bot.token --guild 81384788765712384\ncopy-guild --from archive --data /var/lib/guildhall" },
+    { "export-guild", "FOLDER", "Read a guild of a server into an archive, with a bot's token",
+      tool_export_guild, export_guild_option_rows,
+      .examples =
+          "export-guild archive --from http://127.0.0.1:8080 --token-file bot.token --guild 81384788765712384" },
     { "seed", "", "Create a large random world", tool_seed, seed_option_rows, .makes_data = true,
       .examples = "seed --data /tmp/large --users 1000" },
     { "gifs", "import FILE [FOLDER]", "Import GIFs listed in a JSON or CSV file", tool_gifs, NULL,
@@ -172,7 +174,8 @@ const struct program_command program_commands[] = {
       tool_manual, NULL, .examples = "manual | man -l -\nmanual errors >errors.md" },
     { "completion", "bash|zsh|fish", "Print the completion script for a shell", tool_completion,
       NULL, .examples = "completion bash >/etc/bash_completion.d/guildhall" },
-    { "version", "", "Print the version", print_version, NULL, .examples = "version" },
+    { "version", "", "Print version, commit, type and libraries of this program", tool_version,
+      version_option_rows, .examples = "version\nversion --json" },
     { "help", "[COMMAND]", "Print this list, or the help of one command", tool_help, NULL,
       .examples = "help invoke" },
     { 0 },

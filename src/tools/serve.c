@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "admin/control/control.h"
 #include "server/guildhall.h"
+#include "tools/version.h"
 #include "server/systemd.h"
 #include "store/backup/snapshots.h"
 #include "tools/temporary_server.h"
@@ -140,7 +141,8 @@ static int run_server_until_signal(struct served_instance *s,
 {
     const struct config *config = s->config;
     const struct guildhall_hooks hooks = { .reload = s->settings ? on_reload_request : NULL,
-                                           .reload_arg = s };
+                                           .reload_arg = s,
+                                           .version = build_identity.version };
     struct guildhall *g;
 
     if (!snapshot_complete_restore(config->data) || guildhall_start(config, &hooks, &g))

@@ -27,6 +27,13 @@ struct console_options {
     bool drop, json;
 };
 
+/* Options of copy-guild and export-guild. Unset texts are NULL. */
+struct copy_options {
+    const char *from, *token_file, *guild, *archive, *cdn, *people;
+    int64_t max_file_mib, requests_per_second, connections;
+    bool reaction_users, files, dry_run;
+};
+
 struct program_command;
 
 /* Options of the server and of one command. */
@@ -50,13 +57,15 @@ struct command_settings {
     const char *after;        /* lists: only rows after this id */
     struct invoke_options invoke;
     struct console_options console;
+    struct copy_options copy;
 };
 
 extern const struct option_row import_option_rows[], seed_option_rows[], sessions_option_rows[],
     invoke_option_rows[], operator_command_option_rows[], watch_option_rows[], health_option_rows[],
     clock_option_rows[], fault_option_rows[], act_option_rows[], move_option_rows[],
     backup_option_rows[], restore_option_rows[], snapshot_option_rows[], why_option_rows[],
-    serve_option_rows[], record_option_rows[], replay_option_rows[];
+    serve_option_rows[], record_option_rows[], replay_option_rows[], copy_guild_option_rows[],
+    export_guild_option_rows[];
 
 /* Each command returns the exit status. `arguments` are the words after the command, then NULL. */
 int tool_serve(const struct command_settings *s, char **arguments);
@@ -64,6 +73,8 @@ int tool_reload(const struct command_settings *s, char **arguments);
 int tool_demo(const struct command_settings *s, char **arguments);
 int tool_import(const struct command_settings *s, char **arguments);
 int tool_export(const struct command_settings *s, char **arguments);
+int tool_copy_guild(const struct command_settings *s, char **arguments);
+int tool_export_guild(const struct command_settings *s, char **arguments);
 int tool_seed(const struct command_settings *s, char **arguments);
 int tool_sessions(const struct command_settings *s, char **arguments);
 int tool_watch(const struct command_settings *s, char **arguments);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """browser - runs the tests of the web pages in a real browser.
 
-    browser.py GUILDHALL [--pictures FOLDER] [--nightly] [word...]
+    browser.py GUILDHALL [--pictures FOLDER] [--nightly] [--store-layout] [word...]
 
 Installs the packages of package-lock.json (once, next to the build) and runs run_tests.js. Meanwhile the pages'
 scripts are checked: their types, the translation of every text, and
-their table of permissions. --nightly runs only the walks through every screen, which are otherwise left out.
+their table of permissions. --nightly runs only the walks through every screen, which are otherwise left out. --store-layout stores the
+layouts of all screens (layout.json) instead of comparing them.
 """
 import os
 import pathlib
@@ -87,7 +88,7 @@ def main():
         where = rest.index("--pictures") + 1
         rest[where] = os.path.abspath(rest[where])
         words = rest[:where - 1] + rest[where + 1:]
-    checks = {} if "--nightly" in rest else start_checks(folder, words)
+    checks = {} if {"--nightly", "--store-layout"} & set(rest) else start_checks(folder, words)
     status = subprocess.run(["node", "run_tests.js", HERE.parent.parent, executable, browser, *rest], cwd=folder,
                             timeout=SECONDS, check=False).returncode
     return end_checks(checks) or status

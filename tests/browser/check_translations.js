@@ -13,7 +13,7 @@ import ts from "typescript";
 const [folder] = process.argv.slice(2);
 const TABLES = { "german.js": "GERMAN" };
 /** Parts of a table, which the table includes. */
-const PARTS = new Set(["german-server.js", "german-voice.js"]);
+const PARTS = new Set(["german-server.js", "german-voice.js", "german-errors.js", "german-account.js"]);
 
 /** Which arguments of these functions are displayed. @type {Record<string, (i: number) => boolean>} */
 const SHOWN_ARGUMENTS = {
@@ -29,7 +29,7 @@ const CODE_PROPERTIES = new Set(["rel", "type", "class", "href", "src", "icon", 
 
 /** Names that are equal in every language: of this program, of opcodes and methods, of units. */
 const NAMES = new Set(["Guildhall", "openapi.json", "English", "Deutsch", "APP", "HOOK", "GIF", "URL", "LIVE", "GET", "POST", "PUT", "PATCH", "DELETE", "platform_a", "platform_b",
-  "Heartbeat", "Identify", "Presence", "Voice state", "Resume", "Reconnect", "Request members", "Invalid session", "Hello", "Heartbeat ACK", "+1 min", "+15 min", "2xx", "4xx", "5xx", "call", "frame", "error", "too long for a QR code", "Backquote", "nack pli", "ccm fir", "o=- 1 1 IN IP4 127.0.0.1", "sudo guildhall user add NAME", "sudo guildhall invite create 5"]);
+  "Heartbeat", "Identify", "Presence", "Voice state", "Resume", "Reconnect", "Request members", "Invalid session", "Hello", "Heartbeat ACK", "+1 min", "+15 min", "2xx", "4xx", "5xx", "call", "frame", "error", "too long for a QR code", "Backquote", "Custom Status", "Alt", "Esc", "Edge", "Opera", "Firefox", "Chrome", "Safari", "Windows", "Android", "Linux", "nack pli", "ccm fir", "o=- 1 1 IN IP4 127.0.0.1", "sudo guildhall user add NAME", "sudo guildhall invite create 5"]);
 const NAMES_INSIDE = /\b(op|ms|min|KB|MB|KiB|MiB|curl|Guildhall|Bot|Bearer)\b|^\/\S*/g;
 
 const readsAsWords = (text) => /[A-Za-z]{2,}[,.:]? [A-Za-z(\d]/.test(text) || /^[A-Z][a-z]+[^-/]*$/.test(text);
@@ -103,6 +103,10 @@ for (const [file, table] of Object.entries(TABLES)) {
   }
   for (const text of Object.keys(words)) if (!used.has(text)) problems.push(`${file} has ${JSON.stringify(text)}, which no page uses`);
 }
+/** Messages of the server, which must occur in its source; a number is written as #. */
+const { MESSAGES } = await import(pathToFileURL(join(folder, "german-errors.js")).href), source = join(folder, "../src");
+const ofServer = readdirSync(source, { recursive: true }).map(String).filter((name) => /\.(c|h|def)$/.test(name)).map((name) => readFileSync(join(source, name), "utf8")).join("\n").replace(/"\s*\n\s*"/g, "").replace(/%\w+|\d+/g, "#");
+for (const text of Object.keys(MESSAGES)) if (!ofServer.includes(`"${text}`)) problems.push(`german-errors.js has ${JSON.stringify(text)}, which the server does not send`);
 if (used.size < 500) problems.push(`only ${used.size} texts were found`);
 console.log(problems.join("\n") || `${used.size} texts in ${scripts.length} scripts, in ${Object.keys(TABLES).length + 1} languages`);
 process.exit(problems.length ? 1 : 0);

@@ -63,9 +63,10 @@ export const TESTS = {
     assert.equal(await field(page).inputValue(), "");
     await seen(page, "Ask ");
     await field(page).press("ArrowUp");
-    assert.equal(await field(page).inputValue(), asked);
-    await field(page).fill(`${asked} now`);
-    await field(page).press("Enter");
+    const editor = page.getByLabel("Edit message");
+    assert.equal(await editor.inputValue(), asked);
+    await editor.fill(`${asked} now`);
+    await editor.press("Enter");
     await until("it is edited by id", async () => (await newest()).content === `Ask <@${bob.id}> in <#${rules.id}> now`);
     const mark = page.locator("article").filter({ hasText: "now" }).last().locator("time.edited");
     await mark.waitFor();

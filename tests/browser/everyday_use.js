@@ -152,8 +152,8 @@ export const TESTS = {
     await bob.getByRole("button", { name: "👍, 1" }).click();
     await ada.getByRole("button", { name: "👍, 2" }).waitFor();
     await field(bob).press("ArrowUp");
-    await field(bob).fill("Very well!");
-    await field(bob).press("Enter");
+    await bob.getByLabel("Edit message").fill("Very well!");
+    await bob.getByLabel("Edit message").press("Enter");
     await field(bob).fill("And you?");
     await ada.getByText("(edited)").waitFor();
     assert.equal(await field(bob).inputValue(), "And you?"); // the draft is not part of the edited message
@@ -351,8 +351,8 @@ export const TESTS = {
     await codes.waitFor();
     assert.deepEqual(await codes.getByRole("listitem").allTextContents(), backup);
     await codes.getByRole("button", { name: "Close" }).click();
-    await page.open("/settings/profile");
-    const change = page.locator("form").filter({ hasText: "Current password" });
+    await page.open("/settings/account");
+    const change = page.locator("form").filter({ hasText: "New password" });
     await change.getByLabel("Current password").fill("correct horse");
     await change.getByLabel("New password").fill("correct horse");
     await change.getByLabel("Six-digit code or backup code").fill(backup[3]);

@@ -10,7 +10,7 @@ import { Server, bot, until } from "./demo_server.js";
 const PATIENCE_MS = Number(process.env.BROWSER_PATIENCE_MS) || 60000; // time limit of one step, on a busy machine
 const MOST_TRIES = 3;
 const workers = new AsyncLocalStorage();
-export const options = { source: "", executable: "", pictures: "", artefacts: "", browser: null };
+export const options = { source: "", executable: "", pictures: "", artefacts: "", storeLayout: false, browser: null };
 
 /** The group in which this test runs. */
 export const worker = () => workers.getStore();

@@ -54,7 +54,7 @@ export const TESTS = {
     await page.open(general());
     await seen(page, "Larch");
     await field(page).press("ArrowUp");
-    assert.equal(await field(page).inputValue(), "Larch");
+    assert.equal(await page.getByLabel("Edit message").inputValue(), "Larch");
     await page.close();
   },
 
@@ -91,6 +91,7 @@ export const TESTS = {
     const page = await enter("bob"), picture = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
     await page.open("/settings/profile");
     await page.getByLabel("Picture").setInputFiles({ name: "me.png", mimeType: "image/png", buffer: picture });
+    await page.getByRole("dialog", { name: "Edit picture" }).getByRole("button", { name: "Apply" }).click();
     await page.getByRole("button", { name: "Save" }).first().click();
     await page.locator(".settings-body img.large-avatar").waitFor();
     await page.close();

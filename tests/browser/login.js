@@ -193,10 +193,11 @@ export const TESTS = {
     const second = await tabOf(page, "/friends");
     await home(second);
     const before = (await stored(page)).current;
-    await page.open("/settings/profile");
-    await page.getByLabel("Current password").fill(PASSWORD);
-    await page.getByLabel("New password").fill("another horse");
-    await page.getByRole("button", { name: "Save" }).last().click();
+    await page.open("/settings/account");
+    const change = page.locator("form").filter({ hasText: "New password" });
+    await change.getByLabel("Current password").fill(PASSWORD);
+    await change.getByLabel("New password").fill("another horse");
+    await change.getByRole("button", { name: "Save" }).click();
     await until("the token is replaced", async () => (await stored(page)).current !== before);
     await assert.rejects(whoami(before), /401/);
     await isMe(second, "pia");

@@ -5,13 +5,15 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
+import { TESTS as account } from "./account.js";
 import { TESTS as apps } from "./apps.js";
 import { TESTS as community } from "./community.js";
 import { TESTS as documentation } from "./documentation.js";
 import { TESTS as history } from "./history.js";
 import { TESTS as everyday } from "./everyday.js";
 import { TESTS as hostile } from "./hostile.js";
-import { TESTS as load } from "./performance.js";
+import { NIGHTLY_LAYOUTS as layouts, TESTS as layout } from "./layout.js";
+import { NIGHTLY_LOAD as heavyLoad, TESTS as load } from "./performance.js";
 import { TESTS as login } from "./login.js";
 import { TESTS as people } from "./everyday_use.js";
 import { TESTS as settings } from "./settings.js";
@@ -20,6 +22,7 @@ import { TESTS as sharing } from "./sharing.js";
 import { Worker, options } from "./harness.js";
 import { TESTS as search } from "./search.js";
 import { TESTS as talk } from "./message_content.js";
+import { TESTS as tutorials } from "./tutorials.js";
 import { TESTS as unread } from "./unread.js";
 import { TESTS as voice } from "./voice_media.js";
 import { TESTS as voiceBots } from "./voice_bots.js";
@@ -32,13 +35,14 @@ const [source, executable, chromiumPath, ...rest] = process.argv.slice(2);
 const at = rest.indexOf("--pictures");
 const pictures = at >= 0 ? rest.splice(at, 2)[1] : "";
 const nightly = rest.includes("--nightly");
-const words = rest.filter((x) => x !== "--nightly");
+const storeLayout = rest.includes("--store-layout");
+const words = storeLayout ? ["equals_its_stored_layout"] : rest.filter((x) => x !== "--nightly");
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--disable-extensions", "--process-per-site", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream", "--allow-loopback-in-peer-connection"];
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, documentation, sharing, voice, voiceBots, voicePage };
-const NIGHTLY = { chatWalks, benchWalks };
+const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, layout, account, hostile, apps, search, unread, everyday, documentation, tutorials, sharing, voice, voiceBots, voicePage };
+const NIGHTLY = { chatWalks, benchWalks, layouts, heavyLoad };
 /** Needs packages that only the step firefox installs, so only the word firefox runs it. */
 const FIREFOX = { voiceFirefox };
 
@@ -74,7 +78,7 @@ async function runWorker([workerName, tests]) {
 
 async function main() {
   let failed = 0;
-  Object.assign(options, { source, executable, pictures, artefacts: resolve("artefacts") });
+  Object.assign(options, { source, executable, pictures, storeLayout, artefacts: resolve("artefacts") });
   mkdirSync(options.artefacts, { recursive: true });
   if (pictures) mkdirSync(pictures, { recursive: true });
   options.browser = await chromium.launch({ executablePath: chromiumPath, args: FLAGS });

@@ -10,15 +10,15 @@ import { Server, until } from "./demo_server.js";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** The names of emoji, which are loaded on first use, are 25 KiB of it. */
-const MOST_BYTES = 300_000, WIDTHS = [1440, 768, 360], HEIGHT = 740;
+const MOST_BYTES = 300_000, MOST_LINES = 300, WIDTHS = [1440, 768, 360], HEIGHT = 740;
 
-const SETTINGS = ["profile", "language", "privacy", "connections", "grants", "security", "sessions", "apps", "teams"];
-const OF_GUILDS = ["overview", "roles", "members", "bans", "invites", "integrations", "commands", "webhooks", "emoji", "stickers", "sounds", "events", "automod", "welcome", "onboarding", "template", "log"];
+const SETTINGS = ["account", "profile", "appearance", "notifications", "keyboard", "voice", "privacy", "connections", "grants", "security", "sessions", "apps", "teams"];
+const OF_GUILDS = ["overview", "roles", "members", "bans", "invites", "integrations", "commands", "webhooks", "emoji", "stickers", "sounds", "events", "automod", "welcome", "onboarding", "widget", "template", "log"];
 const BENCH = ["traffic", "interactions", "events", "why", "errors", "sessions", "trouble", "moderation", "world", "health", "reference"];
 const signOfBench = (tab) => ({ traffic: ".wire", events: ".wire", health: ".chart", reference: ".operation" })[tab] || ".bench-scroll";
 
 /** Returns each path with a selector that shows that it is drawn. @returns {Promise<[string, string][]>} */
-async function screens() {
+export async function allScreens() {
   const guild = server().guild, channels = await call("ada", "GET", `/guilds/${guild}/channels`), [app] = await call("ada", "GET", "/applications");
   const kind = (type) => channels.find((c) => c.type === type)?.id;
   const direct = await call("ada", "POST", "/users/@me/channels", { recipient_id: (await call("bob", "GET", "/users/@me")).id });
@@ -54,8 +54,8 @@ const englishOf = (page) => page.evaluate(async (THEIRS) => {
 }, NAMED_BY_OTHERS);
 
 /** Waits until the page is drawn; in the chat only the middle is redrawn. */
-const drawn = (page, path, sign) => page.locator(/^\/friends|^\/channels\/(@me|\d+)\/\d+$/.test(path) ? sign : `.page:not([data-old]) ${sign}`).first().waitFor();
-const nameOf = (path) => path.replace(/\?.*/, "").replace(/\d{15,}/g, "").split("/").filter(Boolean).join("-") || "start";
+export const drawn = (page, path, sign) => page.locator(/^\/friends|^\/channels\/(@me|\d+)\/\d+$/.test(path) ? sign : `.page:not([data-old]) ${sign}`).first().waitFor();
+export const nameOf = (path) => path.replace(/\?.*/, "").replace(/\d{15,}/g, "").split("/").filter(Boolean).join("-") || "start";
 
 /** Returns whether the form opened; a busy machine may delay the bot beyond its time limit. */
 async function formComes(page) {
@@ -115,7 +115,7 @@ const ofTheBench = ([path]) => /^\/workbench|\/settings\/(?!apps)/.test(path) &&
 /** Walks through every screen, in two groups: run only by `make nightly`, because each takes a minute. */
 export const CHAT_WALKS = {
   async every_chat_screen_is_accessible_and_fits() {
-    const page = await enterForAxe(), faults = await faultsOfAll(page, (await screens()).filter((x) => !ofTheBench(x)));
+    const page = await enterForAxe(), faults = await faultsOfAll(page, (await allScreens()).filter((x) => !ofTheBench(x)));
     await page.turn(general());
     await page.locator("article").first().waitFor();
     for (const [name, open, there] of OPENED) {
@@ -137,7 +137,7 @@ export const CHAT_WALKS = {
 export const BENCH_WALKS = {
   async every_workbench_and_guild_screen_is_accessible_and_fits() {
     const page = await enterForAxe();
-    assert.deepEqual(await faultsOfAll(page, (await screens()).filter(ofTheBench)), []);
+    assert.deepEqual(await faultsOfAll(page, (await allScreens()).filter(ofTheBench)), []);
     await page.close();
   },
 
@@ -145,7 +145,7 @@ export const BENCH_WALKS = {
     const left = [], page = await enter("ada", { locale: "de-DE" }), guest = await enter(null, { locale: "de-DE" });
     await page.open(general());
     await page.locator(".composer").first().waitFor();
-    for (const [path, sign] of await screens()) {
+    for (const [path, sign] of await allScreens()) {
       await page.turn(path);
       await drawn(page, path, sign);
       left.push(...(await englishOf(page)).map((x) => `${path}: ${x}`));
@@ -217,7 +217,7 @@ export const TESTS = {
     await page.open(general());
     await page.locator(".composer").first().waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), "de");
-    await page.turn("/settings/language");
+    await page.turn("/settings/appearance");
     await page.getByLabel("Sprache des Webclients").selectOption({ label: "English" });
     await page.getByLabel("Language of the web client").waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
@@ -230,7 +230,7 @@ export const TESTS = {
     await guest.addInitScript(axe);
     await page.open(general());
     // The light theme differs only in colours: screens with all colours are sufficient.
-    for (const [path, sign] of (await screens()).filter(([x]) => /^.channels.\d+.\d+$|friends|security|roles|traffic|interactions|health|reference|authorize/.test(x))) {
+    for (const [path, sign] of (await allScreens()).filter(([x]) => /^.channels.\d+.\d+$|friends|security|roles|traffic|interactions|health|reference|authorize/.test(x))) {
       await page.turn(path);
       await drawn(page, path, sign);
       faults.push(...(await faultsOf(page, `light ${path}`, ["color-contrast"])));
@@ -255,11 +255,17 @@ export const TESTS = {
       const url = new URL(name, `${server().url}${base}`), [text, sent] = await Promise.all([fetch(url).then((a) => a.text()), fetch(url, { method: "HEAD", headers: { "Accept-Encoding": "gzip" } })]);
       assert.ok(sent.ok, name);
       seen.set(name, Number(sent.headers.get("content-length")));
-      for (const [, other] of text.matchAll(/(?:from|import\(|new URL\()\s*"(\.[^"]+)"/g)) waiting.push(new URL(other, url).pathname.slice(base.length));
+      for (const [, other] of text.matchAll(/(?:from|import\(?|new URL\()\s*"(\.[^"]+)"/g)) waiting.push(new URL(other, url).pathname.slice(base.length));
     }
     const bytes = [...seen.values()].reduce((a, b) => a + b, 0);
     console.log(`${seen.size} files, ${bytes} bytes with gzip`);
     assert.ok(seen.size > 40 && bytes <= MOST_BYTES, `${seen.size} files of ${bytes} bytes`);
+  },
+
+  async no_file_of_the_pages_is_too_long() {
+    const folder = join(options.source, "web"), names = readdirSync(folder, { recursive: true }).map(String).filter((name) => /\.(js|css|html)$/.test(name) && name !== "german.js");
+    assert.ok(names.length > 150);
+    assert.deepEqual(names.map((name) => [name, readFileSync(join(folder, name), "utf8").split("\n").length - 1]).filter(([, lines]) => lines > MOST_LINES), []);
   },
 
   async scripts_have_the_tokens_of_their_sources() {

@@ -174,6 +174,7 @@ export const TESTS = {
     await page.open("/settings/profile");
     await page.getByLabel("Display name").fill("Kay of the lathe");
     await page.getByLabel("Picture").setInputFiles(picture);
+    await page.getByRole("dialog", { name: "Edit picture" }).getByRole("button", { name: "Apply" }).click();
     await page.getByRole("button", { name: "Save" }).first().click();
     await page.getByText("Done").waitFor();
     const me = await server().call(token, "GET", "/users/@me");
@@ -324,6 +325,7 @@ export const TESTS = {
     for (const name of ["Lower", "Upper"]) await call("ada", "POST", `/guilds/${guild.id}/roles`, { name });
     await page.open("/settings/grants");
     await row(/Diary identify/).getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog", { name: "Remove" }).getByRole("button", { name: "Remove" }).click();
     await row(/Diary/).waitFor({ state: "detached" });
     assert.ok(!(await call("ada", "GET", "/oauth2/tokens")).some((g) => g.application.id === app.id));
     await page.turn(`/channels/${guild.id}/settings/integrations`);

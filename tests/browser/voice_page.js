@@ -238,6 +238,37 @@ export const TESTS = {
     await Promise.all([emil, dara].map((page) => page.close()));
   },
 
+  async camera_and_screen_that_open_after_leaving_are_stopped() {
+    const room = await roomOf("Tea table"), page = await join("cleo", room);
+    await page.evaluate(() => {
+      const devices = /** @type {any} */ (navigator.mediaDevices);
+      for (const name of ["getUserMedia", "getDisplayMedia"]) {
+        const open = devices[name].bind(devices);
+        devices[name] = async (wants) => {
+          const stream = await open(wants);
+          if (wants.video) await new Promise((go) => { globalThis.opening = { stream, go }; });
+          return stream;
+        };
+      }
+    });
+    for (const name of ["Turn on camera", "Share your screen"]) {
+      await button(page, name).click();
+      await until("the device is opening", () => page.evaluate(() => Boolean(globalThis.opening)));
+      await button(page, "Leave voice").click();
+      await page.locator(".voice-bar").waitFor({ state: "detached" });
+      assert.deepEqual(await page.evaluate(() => globalThis.opening.stream.getVideoTracks().map((t) => t.readyState)), ["live"]);
+      await page.evaluate(() => globalThis.opening.go());
+      await until(`the device is stopped after "${name}"`, () => page.evaluate(() => globalThis.opening.stream.getTracks().every((t) => t.readyState === "ended")));
+      await page.evaluate(() => { globalThis.opening = null; });
+      await button(page, "Join voice").click();
+      await connected(page);
+      const state = await call("cleo", "GET", `/guilds/${server().guild}/voice-states/@me`);
+      assert.deepEqual([state.self_video, Boolean(state.self_stream)], [false, false]);
+      assert.equal(await page.locator(".voice-tile video").count(), 0);
+    }
+    await page.close();
+  },
+
   async private_call_rings_and_shares_a_screen() {
     const people = await Promise.all(["ada", "bob"].map((name) => call(name, "GET", "/users/@me")));
     const { id } = await call("ada", "POST", "/users/@me/channels", { recipient_id: people[1].id });

@@ -5,6 +5,7 @@ in the long mode also after that."""
 
 import http.client
 import os
+import socket
 import time
 
 from killed_nodes import settle
@@ -14,6 +15,7 @@ from cluster_nodes import PATIENCE, Session, expect
 from server_restart import LONG
 from cases import run_cases
 from network_links import Wires, begin_alone
+from sessions import KEY, PLAIN
 
 SESSIONS = 24 if LONG else 6
 ROUNDS = 3 if LONG else 1
@@ -175,6 +177,43 @@ def cut_until_declared_dead(executable, *machines):
         scene.finish()
 
 
+def upgrade_status(port):
+    """Returns the HTTP status of a WebSocket request."""
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
+        connection.sendall(f"GET {PLAIN} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
+                           f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+                           f"Sec-WebSocket-Key: {KEY}\r\n\r\n".encode())
+        return int(connection.recv(4096).split()[1])
+
+
+@with_wires
+def node_that_is_cut_off_tells_its_clients_to_reconnect(executable):
+    """Its clients only listen. When its lease ends they get op 7 and resume elsewhere; requests and
+    WebSockets are refused at once."""
+    scene = Cut(executable)
+    with scene.ring as ring:
+        scene.up.discard(1)
+        for name in ("database", "broker"):
+            getattr(scene.wires, name).cut(1)
+        began = time.monotonic()
+        while ring.metric(1, "guildhall_websockets"):
+            expect(time.monotonic() - began < 9, "the node keeps its clients")
+            time.sleep(0.05)
+        print(f"all sockets were closed {time.monotonic() - began:.1f} s after the cut")
+        for session in scene.sessions:
+            session.wait(lambda s=session: not s.lost_at and s.session_id, "coming back")
+        print(f"all sessions were resumed {time.monotonic() - began:.1f} s after the cut")
+        began = time.monotonic()
+        status, answer = ring.client(1, ring.tokens[0]).call("GET", "/users/@me")
+        expect(status == 503 and time.monotonic() - began < 1, f"{status} {answer}")
+        expect(upgrade_status(ring.servers[1].port) == 503, "a WebSocket was not refused with 503")
+        for name in ("database", "broker"):
+            getattr(scene.wires, name).heal(1)
+        scene.wait_status(1, 200)
+        scene.up.add(1)
+        scene.finish()
+
+
 @with_wires
 def node_without_the_database_loses_its_sessions_and_recovers(executable):
     cut_until_declared_dead(executable, "database")
@@ -209,6 +248,7 @@ if __name__ == "__main__":
     run_cases("cluster/network_cuts", [
         short_network_cut_loses_no_events,
         revoked_token_is_refused_by_a_disconnected_node,
+        node_that_is_cut_off_tells_its_clients_to_reconnect,
     ] + ([
         node_without_nats_continues,
         node_without_the_database_loses_its_sessions_and_recovers,

@@ -39,7 +39,7 @@ def made(kind):
 def readme_lines():
     """Returns the README commands to build, install and create the first account."""
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-        block = re.search(r"^```sh\n(make dist .*?)^```$", file.read(), re.M | re.S)[1]
+        block = re.search(r"^```sh\n(make deb .*?)^```$", file.read(), re.M | re.S)[1]
     lines = [line.split("  #")[0].strip() for line in block.splitlines()]
     expect(len(lines) == 3, block)
     return lines
@@ -293,6 +293,20 @@ def first_account_is_created_within_a_minute(_):
     expect(took < MINUTE / 2, f"{took} s of processor time")
 
 
+def container_with_the_package_has_no_systemd(_):
+    """Simulates the installation of packaging/container/Containerfile.debian on an empty machine."""
+    with open(os.path.join(ROOT, "packaging/container/Containerfile.debian"), encoding="utf-8") as file:
+        install = re.search(r"apt-get (install .*?) *\\\n +&& rm", file.read(), re.S)[1].replace("\\\n", " ")
+    words = install.replace("/tmp/guildhall_*.deb", package()).split()
+    result = subprocess.run(["apt-get", "-s", "-o", "Dir::State::status=/dev/null", *words], capture_output=True,
+                            text=True, timeout=PATIENCE, check=False)
+    if "Unable to locate package" in result.stderr:
+        raise Skip("apt has no lists of packages (apt-get update)")
+    installed = set(re.findall(r"^Inst (\S+)", result.stdout, re.M))
+    expect({"guildhall", "libpq5", "systemd-standalone-sysusers"} <= installed, result.stdout + result.stderr)
+    expect("systemd" not in installed, sorted(installed))
+
+
 run_cases("deb", [
     package_build_is_reproducible,
     lintian_reports_no_problems,
@@ -304,4 +318,5 @@ run_cases("deb", [
     purge_prints_which_data_remain,
     invalid_configuration_is_not_restarted,
     first_account_is_created_within_a_minute,
+    container_with_the_package_has_no_systemd,
 ])

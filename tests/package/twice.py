@@ -36,6 +36,9 @@ def build_in_another_folder_gives_the_same_bytes(_):
     names = done(ROOT, "git", "-c", f"safe.directory={ROOT}", "ls-files", "-z")
     with tempfile.TemporaryDirectory(prefix="elsewhere-") as folder:
         subprocess.run(["xargs", "-0", "cp", "--parents", "-t", folder], input=names, cwd=ROOT, check=True)
+        # The copy has no repository, from which the version follows.
+        with open(os.path.join(folder, ".source-version"), "wb") as file:
+            file.write(done(ROOT, "scripts/version", "file"))
         # Compiled without a cache, in another time zone and locale.
         there = program_of(folder, CCACHE_DISABLE="1", TZ="Asia/Tokyo", LC_ALL="C")
     expect(len(here) == len(there), f"{len(here)} bytes, and {len(there)}")

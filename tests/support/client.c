@@ -173,6 +173,7 @@ struct answer client_request(struct client *c, const char *method, const char *p
     buf_clear(&out);
     if (str_eq_nocase(answer_header(a, "Connection"), STR("close")))
         client_hang_up(c);
+    example_record(c, method, path, headers, body, a);
     return a;
 }
 

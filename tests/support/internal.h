@@ -19,6 +19,7 @@ struct arrivals {
 };
 
 struct world {
+    const char *test; /* name of the running test */
     struct arena *arena;
     struct config config;
     struct guildhall *server;
@@ -33,6 +34,10 @@ struct world {
     size_t delivered_to; /* number of events already checked that are not for one account */
     jmp_buf failed;
 };
+
+/* Records a request for the documentation, if the environment asks for it (examples.c). */
+void example_record(const struct client *c, const char *method, const char *path,
+                    const char *headers, struct str body, struct answer a);
 
 void client_hang_up(struct client *c);
 

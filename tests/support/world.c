@@ -437,7 +437,7 @@ static bool world_begin(struct world *w, const struct test *t, const char *store
     char *none[] = { NULL }, *rest[1];
     const char *problem;
 
-    *w = (struct world){ .arena = arena_new(), .received_end = &w->arrivals };
+    *w = (struct world){ .test = t->name, .arena = arena_new(), .received_end = &w->arrivals };
     pthread_mutex_init(&w->lock, NULL);
     if (!make_folder(w))
         return false;

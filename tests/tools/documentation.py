@@ -35,7 +35,11 @@ ELSEWHERE = {
         "tests/tools/operator_commands.py documented_operator_commands_work",
     ("docs/OPERATING.md", "guildhall backup guildhall.backup"):
         "tests/tools/backup.py documented_backup_commands_work",
-    ("README.md", "make dist"): "tests/package/deb.py readme_lines",
+    ("README.md", "make deb"): "tests/package/deb.py readme_lines",
+    ("docs/macos-and-windows.md", ""): "tests/package/packages.py documented_container_commands_run",
+    ("packaging/npm/README.md", ""):
+        "tests/package/packages.py npm_package_from_a_registry_runs_the_test_of_its_readme",
+    ("packaging/python/README.md", ""): "tests/package/packages.py wheel_runs_the_test_of_its_readme",
     ("docs/OPERATING.md", "sudo systemctl stop"):
         "tests/package/deb.py documented_socket_commands_stop_the_service_first",
     ("README.md", "make run"): "scripts/test contributing",  # and its `make test` runs this
@@ -49,6 +53,10 @@ ELSEWHERE = {
         "tests/clients/as_discord.py documented_commands_run_a_bot",
     ("docs/testing-your-bot.md", "guildhall import world.json"):
         "tests/clients/as_discord.py documented_commands_run_a_bot",
+    ("docs/tutorial-first-bot.md", ""): "tests/clients/tutorials.py documented_first_bot_works",
+    ("docs/tutorial-test-in-ci.md", ""): "tests/clients/tutorials.py documented_ci_test_works",
+    ("docs/tutorial-first-community.md", ""): "tests/clients/tutorials.py documented_community_commands_work",
+    ("docs/tutorial-moderate.md", ""): "tests/clients/tutorials.py documented_moderation_commands_work",
     ("docs/testing-your-bot.md", "set -eu"): "tests/clients/interactions.py run_example",
     ("docs/testing-your-bot.md", "guildhall watch"):
         "tests/tools/workbench.py documented_demo_commands_work",
@@ -61,6 +69,35 @@ ELSEWHERE = {
 }
 NOT_RUN = {
     ("CONTRIBUTING.md", "make dev"): "the steps of scripts/test are these: build, unit, format",
+}
+# Programs and files in other blocks of the site, by page and kind: the test that uses them, or why there is none.
+PROGRAMS = {
+    ("docs/tutorial-first-bot.md", "json"): "tests/clients/tutorials.py documented_first_bot_works",
+    ("docs/tutorial-first-bot.md", "js"): "tests/clients/tutorials.py documented_first_bot_works",
+    ("docs/tutorial-test-in-ci.md", "js"): "tests/clients/tutorials.py documented_ci_test_works",
+    ("docs/testing-your-bot.md", "json"): "tests/clients/interactions.py run_example",
+    ("docs/testing-your-bot.md", "js"): "tests/clients/interactions.py run_example",
+    ("docs/testing-your-bot.md", "python"): "tests/clients/interactions.py run_example",
+    ("README.md", "js"): "tests/clients/tutorials.py readme_bots_answer",
+    ("README.md", "py"): "tests/clients/tutorials.py readme_bots_answer",
+    ("docs/HOSTING.md", "ini"): "tests/tools/hosting.py documented_hosting_commands_work",
+    ("docs/HOSTING.md", "nginx"): "tests/tools/hosting.py documented_hosting_commands_work",
+    ("docs/HOSTING.md", "haproxy"): "tests/tools/hosting.py documented_hosting_commands_work",
+    ("docs/HOSTING.md", "caddy"): "tests/tools/hosting.py documented_hosting_commands_work",
+    ("docs/CLUSTER.md", "haproxy"): "tests/cluster/balancer.py",
+    ("docs/CLUSTER.md", "nginx"): "tests/cluster/balancer.py",
+    ("docs/world-files.md", "json"): "tests/tools/documentation.py documented_world_file_commands_work",
+    ("docs/VOICE.md", "ini"): "tests/tools/documentation.py documented_option_files_are_accepted",
+    ("docs/gifs.md", "ini"): "tests/tools/documentation.py documented_option_files_are_accepted",
+    ("docs/gifs.md", "json"): "tests/tools/documentation.py documented_gif_commands_work",
+    ("docs/OPERATING.md", "ini"): "tests/tools/documentation.py documented_option_files_are_accepted",
+}
+NO_PROGRAMS = {
+    ("packaging/npm/README.md", "js"): "an excerpt of packaging/npm/test, which tests/clients/helpers.py runs",
+    ("packaging/python/README.md", "python"): "an excerpt of packaging/python/tests, which tests/clients/helpers.py runs",
+    ("docs/console.md", "json"): "shapes of answers with parts left out; tests/http/service/traffic_log.c checks the routes",
+    ("docs/OPERATING.md", "nginx"): "a part of the configuration in docs/HOSTING.md",
+    ("docs/ARCHITECTURE.md", "c"): "a line of the source, as an explanation",
 }
 BLOCK = re.compile(r"^ *```sh[^\n]*\n(.*?)^ *```$", re.M | re.S)
 FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", re.M | re.S)
@@ -173,6 +210,20 @@ def other_tests_read_the_pages_whose_commands_they_run(_executable):
         around = "".join("".join(lines[n.lineno - 1:n.end_lineno])
                          for n in [found[0], *tree.body] if n is found[0] or isinstance(n, ast.Assign))
         expect(os.path.basename(page) in around, f"{name} of {path} does not read {page}")
+
+
+def every_program_of_the_site_has_a_test_or_a_reason(_executable):
+    with open(os.path.join(ROOT, "docs/site/contents.txt"), encoding="utf-8") as f:
+        listed = [line.split()[0] for line in f if line.startswith(" ")]
+    found = {(name, kind) for name, text in pages() if name in listed
+             for kind, _ in FENCE.findall(text) if kind not in ("", "sh")}
+    known = {*PROGRAMS, *NO_PROGRAMS}
+    expect(found == known, f"without a test or a reason: {found - known}; not there: {known - found}")
+    for (page, _), where in PROGRAMS.items():
+        path, *name = where.split()
+        with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+            text = f.read()
+        expect(os.path.basename(page) in text and all(f"def {n}(" in text for n in name), f"{where} does not use {page}")
 
 
 def commands_appear_only_in_shell_blocks(_executable):
@@ -349,7 +400,9 @@ def documented_world_file_commands_work(executable):
     text = block_of("docs/world-files.md", "guildhall import")
     lines = [line.split("  #")[0] for line in text.splitlines()]
     with Folder(executable) as folder:
-        folder.write("world.json", json.dumps({"users": [{"username": "ada"}]}))
+        (world,) = [body for name, page in pages() if name == "docs/world-files.md"
+                    for kind, body in FENCE.findall(page) if kind == "json"]
+        folder.write("world.json", world)
         printed = folder.run("\n".join(lines[:3]))
         expect(re.search(r"^ada +\S{20,}$", printed, re.M), printed)
         with open(os.path.join(folder.path, "copy.json"), encoding="utf-8") as f:
@@ -364,6 +417,19 @@ def documented_seed_commands_work(executable):
         folder.run(re.sub(r"\d+", lambda n: str(max(1, int(n[0]) // 1000)), text))
 
 
+def documented_option_files_are_accepted(executable):
+    """A server starts with the options of each page, except the address to listen on."""
+    for page in ("docs/VOICE.md", "docs/gifs.md", "docs/OPERATING.md"):
+        text = next(text for name, text in pages() if name == page)
+        for kind, options in FENCE.findall(text):
+            if kind != "ini" or options.startswith("["):  # a section is one of systemd
+                continue
+            with Folder(executable) as folder:
+                options = re.sub(r"^voice-port = \d+$", f"voice-port = {free_port()}", options, flags=re.M).replace("…", "a-key")
+                config = folder.write("guildhall.conf", options)
+                start_guildhall(executable, os.path.join(folder.path, "data"), "--config", config).stop()
+
+
 def documented_gif_commands_work(executable):
     text = block_of("docs/gifs.md", "guildhall gifs import")
     with Folder(executable) as folder:
@@ -371,6 +437,8 @@ def documented_gif_commands_work(executable):
         folder.write("wave.gif", gif)
         folder.write("pictures/bow.gif", gif)
         folder.write("gifs.jsonl", json.dumps({"id": "wave-1", "title": "Wave", "media": {"gif": "wave.gif"}}))
+        (line,) = [body for name, page in pages() if name == "docs/gifs.md" for kind, body in FENCE.findall(page) if kind == "json"]
+        expect({"id", "title", "media"} <= set(json.loads(line)), line)
         folder.write("gifs.csv", "id,title,media.gif\nbow-1,Bow,bow.gif\n")
         folder.run(text.replace("/srv/", folder.path + "/"))
 
@@ -485,7 +553,9 @@ HERE_RUN = {
 run_cases("documentation", [
     every_documented_block_has_a_test_or_a_reason,
     other_tests_read_the_pages_whose_commands_they_run,
+    every_program_of_the_site_has_a_test_or_a_reason,
     commands_appear_only_in_shell_blocks,
+    documented_option_files_are_accepted,
     commands_named_in_sentences_exist,
     complete_commands_in_sentences_work_on_a_demo,
     *dict.fromkeys(HERE_RUN.values()),

@@ -148,10 +148,16 @@ def site_is_small(_executable):
     expect(total < MAX_BYTES, f"{total} bytes")
 
 
+def page_of_clients_matches_the_tests(_executable):
+    done = subprocess.run([os.path.join(ROOT, "scripts/make-clients-page"), "--check"], capture_output=True, text=True, check=False)
+    expect(done.returncode == 0, done.stderr)
+
+
 run_cases("documentation_site", [
     site_has_no_dead_link,
     site_has_no_inline_scripts_and_styles,
     search_finds_every_route_error_code_and_option,
     program_serves_the_site_unchanged,
     site_is_small,
+    page_of_clients_matches_the_tests,
 ])

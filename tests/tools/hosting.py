@@ -84,7 +84,7 @@ class Machine:
         """Runs one line of the documentation and returns its output."""
         line = re.sub(r"\bsudo ", "", self.here(line)).replace("https://chat.example", self.public)
         if line.startswith("apt install "):
-            expect(re.fullmatch(r"apt install \./guildhall_[\d.]+-1_amd64\.deb", line), line)
+            expect(line == "apt install ./guildhall_*.deb", line)
             return ""
         if line == "systemctl restart guildhall":
             self.restart()

@@ -95,7 +95,9 @@ def metrics_can_be_served_on_a_separate_port(executable):
             port = int(wait_for(server, r"metrics: serving on 127.0.0.1, port (\d+)"))
             expect(get(server.port, "/metrics")[0] == 401, "the public port does not require the token")
             status, text = get(port, "/metrics")
-            expect(status == 200 and "guildhall_build_info{version=" in text, text)
+            version = subprocess.run([executable, "version"], capture_output=True, text=True,
+                                     check=True).stdout.split()[1]
+            expect(status == 200 and f'guildhall_build_info{{version="{version}",' in text, text)
             expect(get(port, "/healthz") == (200, '{"status":"ok"}'), "healthz")
             expect(get(port, "/readyz") == (200, '{"status":"ok"}'), "readyz")
             for path in ("/", "/api/v10/gateway", "/openapi.json"):

@@ -1,13 +1,15 @@
 // channel-head.js - the header of a channel: name, topic, and the buttons for threads, notifications, pins, search.
-import { dialog, fill, h, icon, iconButton } from "../dom.js";
+import { dialog, fill, h } from "../dom.js";
+import { icon, iconButton } from "../icons.js";
 import { emptyState } from "../first-steps.js";
 import { inline } from "../markdown.js";
 import { contextOf, message } from "../message.js";
-import { isForum, isThread } from "../store.js";
+import { DM, GROUP, isForum, isThread } from "../store.js";
 import { t } from "../translate.js";
 import { callButton } from "../voice-panels.js";
 import { maySetUp, settingsPath } from "./channel/menu.js";
 import { ICONS } from "./channel-list.js";
+import { addPeople, groupSettings } from "./group.js";
 import { channelNotifications } from "./notification-menu.js";
 import { searchButton } from "./search.js";
 import { threadButtons, threadsButton } from "./threads.js";
@@ -37,6 +39,8 @@ export function channelHead(chat, channel) {
           { href: settingsPath(now), "aria-label": t("Channel settings"), title: t("Channel settings") },
           icon("gear"),
         ),
+      now.type === DM && iconButton("plus", t("Add people"), () => addPeople(app, now)),
+      now.type === GROUP && iconButton("gear", t("Group settings"), () => groupSettings(app, now)),
       !isForum(now) && iconButton("pin", t("Pinned messages"), () => showPins(app, now)),
       now.guild_id && iconButton("people", t("Members"), () => chat.shell.classList.toggle("members-closed")),
       searchButton(chat),
@@ -46,7 +50,7 @@ export function channelHead(chat, channel) {
   const drawChanged = () => {
     const now = store.channels.get(channel.id) || channel,
       next = JSON.stringify([
-        now.name,
+        store.nameOfChannel(now),
         now.topic,
         now.type,
         now.member,

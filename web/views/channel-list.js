@@ -1,12 +1,15 @@
 // channel-list.js - the channels of the open server, or the direct messages.
-import { arrowKeys, below, h, icon, iconButton, menu, refill } from "../dom.js";
+import { arrowKeys, fill, h, refill } from "../dom.js";
+import { below, menu } from "../menu.js";
+import { icon, iconButton } from "../icons.js";
 import { avatar } from "../images.js";
-import { statusDot } from "../status.js";
-import { ANNOUNCEMENT, CATEGORY, DM, STAGE, VOICE, isForum, isThread, isVoice } from "../store.js";
+import { ANNOUNCEMENT, CATEGORY, STAGE, VOICE, isForum, isThread, isVoice } from "../store.js";
 import { t } from "../translate.js";
 import { orderedChannels, moveChannel, stepChannel } from "../channel-order.js";
+import { RowWindow } from "../row-window.js";
 import { sortable } from "../sortable.js";
-import { addChannel, addGroup, invite } from "./new-place.js";
+import { addChannel, invite } from "./new-place.js";
+import { privateList } from "./private-list.js";
 import { channelMenu, guildEntries, onContext } from "./place-menu.js";
 
 export const ICONS = {
@@ -19,6 +22,8 @@ export const ICONS = {
   11: "thread",
   12: "thread",
 };
+const MOST_THREADS = 20, // active threads that are listed below a channel
+  ROW_HEIGHT = 34;
 const folded = new Set(JSON.parse(localStorage.getItem("folded") || "[]"));
 
 export class ChannelList {
@@ -32,63 +37,64 @@ export class ChannelList {
       step: (id, by) => stepChannel(this.app, this.chat.guild, id, by),
       holds: (id) => this.store.channels.get(id)?.type === CATEGORY,
     });
+    this.head = h("div");
+    this.list = arrowKeys(h("div.channel-list"), "a,button");
+    this.window = new RowWindow(this.el, this.list, { height: ROW_HEIGHT, render: (r) => this.row(r) });
   }
 
   ordered() {
-    return orderedChannels(this.store, this.chat.guild);
+    return this.sorted().order;
   }
 
   draw() {
     const scroll = this.el.scrollTop;
     if (this.chat.guild) this.drawChannels();
-    else this.drawPrivate();
+    else refill(this.el, privateList(this.chat));
     this.el.scrollTop = scroll;
   }
 
-  drawChannels() {
-    const g = this.chat.guild,
-      manage = this.store.mayInGuild(g, "MANAGE_CHANNELS"),
-      rows = [],
-      threads = new Map();
-    for (const x of this.store.channelsOf(g))
-      if (isThread(x) && !x.thread_metadata?.archived)
-        threads.set(x.parent_id, [...(threads.get(x.parent_id) || []), x]);
+  /** Lists the rows of a server: categories, channels, their threads and the people in voice channels. */
+  rows() {
+    const rows = [],
+      { threads } = this.sorted();
     let hidden = false;
     for (const c of this.ordered()) {
       if (c.type === CATEGORY) {
         hidden = folded.has(c.id);
-        rows.push(
-          h(
-            "div.category",
-            {
-              dataset: { sort: c.id },
-              draggable: manage ? "true" : null,
-              oncontextmenu: onContext((e) => channelMenu(this.app, c, e)),
-            },
-            h(
-              "button.plain",
-              {
-                type: "button",
-                dataset: { key: c.id },
-                "aria-expanded": String(!hidden),
-                onclick: () => this.fold(c.id),
-              },
-              h("span.fold", { "aria-hidden": "true" }, hidden ? "▸" : "▾"),
-              c.name,
-            ),
-            manage &&
-              iconButton("plus", t("New channel in {name}", { name: c.name }), () =>
-                addChannel(this.app, this.chat.guild, c),
-              ),
-          ),
-        );
+        rows.push({ c, kind: "category" });
         continue;
       }
-      if (hidden && c.parent_id && c !== this.chat.channel && !this.store.unread.has(c.id)) continue;
-      rows.push(this.channelRow(c));
-      if (!isForum(c)) rows.push((threads.get(c.id) || []).slice(0, 20).map((x) => this.channelRow(x, "thread")));
-      if (isVoice(c)) rows.push(this.voiceRows(c));
+      if (hidden && c.parent_id && c.id !== this.chat.channel?.id && !this.store.unread.has(c.id)) continue;
+      rows.push({ c, kind: "" });
+      const below = isForum(c) ? undefined : threads.get(c.id);
+      if (below) for (const x of below.slice(0, MOST_THREADS)) rows.push({ c: x, kind: "thread" });
+      if (isVoice(c)) for (const v of this.store.voiceOf(c.id)) rows.push({ c, v, kind: "voice" });
     }
+    return rows;
+  }
+
+  /** Returns the sorted channels and the active threads by channel. Sorts only after a change of the channels. */
+  sorted() {
+    const g = this.chat.guild,
+      { channels, viewAs } = this.store,
+      sign = [g.id, channels.version, viewAs?.role, this.store.mayInGuild(g, "MANAGE_CHANNELS")].join();
+    if (this.sortedSign !== sign) {
+      const threads = new Map();
+      for (const x of channels.of(g.id))
+        if (isThread(x) && !x.thread_metadata?.archived) {
+          const list = threads.get(x.parent_id);
+          if (list) list.push(x);
+          else threads.set(x.parent_id, [x]);
+        }
+      this.sortedSign = sign;
+      this.sortedNow = { order: orderedChannels(this.store, g), threads };
+    }
+    return this.sortedNow;
+  }
+
+  drawChannels() {
+    const g = this.chat.guild,
+      rows = this.rows();
     const head = h(
       "header.side-head",
       null,
@@ -99,8 +105,42 @@ export class ChannelList {
         h("span", { "aria-hidden": "true" }, "▾"),
       ),
     );
-    if (!rows.length) rows.push(h("p.hint.pad", null, t("There are no channels that you can see.")));
-    refill(this.el, head, this.viewAsBar(), arrowKeys(h("div.channel-list", null, rows), "a,button"));
+    refill(this.head, head, this.viewAsBar());
+    if (this.list.parentNode !== this.el) fill(this.el, this.head, this.list);
+    this.window.set(rows.length ? rows : [{ kind: "none" }]);
+    if (this.shownChannel !== this.chat.channel?.id) {
+      this.shownChannel = this.chat.channel?.id;
+      this.window.show((r) => r.c?.id === this.shownChannel);
+    }
+  }
+
+  row(r) {
+    if (r.kind === "none") return h("p.hint.pad", null, t("There are no channels that you can see."));
+    if (r.kind === "category") return this.categoryRow(r.c);
+    return r.kind === "voice" ? this.voiceRow(r.v) : this.channelRow(r.c, r.kind);
+  }
+
+  categoryRow(c) {
+    const manage = this.store.mayInGuild(this.chat.guild, "MANAGE_CHANNELS"),
+      hidden = folded.has(c.id);
+    return h(
+      "div.category",
+      {
+        dataset: { sort: c.id },
+        draggable: manage ? "true" : null,
+        oncontextmenu: onContext((e) => channelMenu(this.app, c, e)),
+      },
+      h(
+        "button.plain",
+        { type: "button", dataset: { key: c.id }, "aria-expanded": String(!hidden), onclick: () => this.fold(c.id) },
+        h("span.fold", { "aria-hidden": "true" }, hidden ? "▸" : "▾"),
+        c.name,
+      ),
+      manage &&
+        iconButton("plus", t("New channel in {name}", { name: c.name }), () =>
+          addChannel(this.app, this.chat.guild, c),
+        ),
+    );
   }
 
   /** While the server is viewed as a role: a bar with the role's name and a button that stops it. */
@@ -156,95 +196,28 @@ export class ChannelList {
     );
   }
 
-  voiceRows(c) {
-    return this.store
-      .voiceOf(c.id)
-      .map((v) =>
-        h(
-          "button.voice-person",
-          {
-            type: "button",
-            dataset: { speaker: v.user_id },
-            class: this.app.voice.speaking.has(v.user_id) ? "speaking" : "",
-            onclick: (e) => this.app.showProfile(v.user_id, e.currentTarget),
-          },
-          avatar(this.store.user(v.user_id), this.store.nameOf(v.user_id, this.chat.guild), "tiny-avatar"),
-          h("span.clip", null, this.store.nameOf(v.user_id, this.chat.guild)),
-          (v.self_mute || v.mute) && h("span", { title: t("Muted") }, icon("muted")),
-          (v.self_deaf || v.deaf) && h("span", { title: t("Deafened") }, icon("deaf")),
-          v.self_stream && h("span.tag", null, "LIVE"),
-          v.request_to_speak_timestamp && h("span", { title: t("Wants to speak") }, icon("hand")),
-        ),
-      );
+  voiceRow(v) {
+    const name = this.store.nameOf(v.user_id, this.chat.guild);
+    return h(
+      "button.voice-person",
+      {
+        type: "button",
+        dataset: { speaker: v.user_id, key: `voice ${v.user_id}` },
+        class: this.app.voice.speaking.has(v.user_id) ? "speaking" : "",
+        onclick: (e) => this.app.showProfile(v.user_id, e.currentTarget),
+      },
+      avatar(this.store.user(v.user_id), name, "tiny-avatar"),
+      h("span.clip", null, name),
+      (v.self_mute || v.mute) && h("span", { title: t("Muted") }, icon("muted")),
+      (v.self_deaf || v.deaf) && h("span", { title: t("Deafened") }, icon("deaf")),
+      v.self_stream && h("span.tag", null, "LIVE"),
+      v.request_to_speak_timestamp && h("span", { title: t("Wants to speak") }, icon("hand")),
+    );
   }
 
   markSpeakers() {
     for (const el of /** @type {NodeListOf<HTMLElement>} */ (this.el.querySelectorAll("[data-speaker]")))
       el.classList.toggle("speaking", this.app.voice.speaking.has(el.dataset.speaker));
-  }
-
-  drawPrivate() {
-    refill(
-      this.el,
-      h(
-        "header.side-head",
-        null,
-        h(
-          "button.jump",
-          { type: "button", onclick: () => this.app.key({ ctrlKey: true, key: "k", preventDefault() {} }) },
-          t("Jump to…"),
-          h("kbd", null, t("Ctrl K")),
-        ),
-      ),
-      arrowKeys(
-        h(
-          "div.channel-list",
-          null,
-          h(
-            "a.channel",
-            { href: "/friends", "aria-current": this.chat.channel || this.chat.guild ? null : "page" },
-            icon("people"),
-            t("Friends"),
-            this.pending() > 0 && h("span.badge", null, this.pending()),
-          ),
-          h(
-            "div.category",
-            null,
-            h("span", null, t("Direct messages")),
-            iconButton("plus", t("New group"), () => addGroup(this.app)),
-          ),
-          this.store.privateChannels().map((c) => this.privateRow(c)),
-          !this.store.privateChannels().length &&
-            h("p.hint.pad", null, t("No conversations yet. Open the profile of a person and choose “Message”.")),
-        ),
-        "a,button",
-      ),
-    );
-  }
-
-  pending() {
-    return [...this.store.relationships.values()].filter((r) => r.type === 3).length;
-  }
-
-  privateRow(c) {
-    const other = c.type === DM ? c.recipients?.[0] : null,
-      unread = this.store.unread.get(c.id),
-      name = this.store.nameOfChannel(c);
-    return h(
-      "a.channel.private",
-      {
-        href: `/channels/@me/${c.id}`,
-        dataset: { key: c.id },
-        class: [unread ? "unread" : "", this.store.isMuted(c) ? "muted" : ""].join(" "),
-        oncontextmenu: onContext((e) => channelMenu(this.app, c, e)),
-        "aria-current": c.id === this.chat.channel?.id ? "page" : null,
-      },
-      other
-        ? h("span.with-status", null, avatar(other, name, "small-avatar"), statusDot(this.store, other.id))
-        : h("span.small-avatar.group", null, icon("people")),
-      h("span.clip", null, name),
-      unread?.mentions > 0 && h("span.badge", null, unread.mentions),
-    );
   }
 
   guildMenu(at) {

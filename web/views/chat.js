@@ -1,7 +1,7 @@
 // chat.js - the main page: servers, channels, messages, members.
-import { below, fill, h, icon, iconButton, menu } from "../dom.js";
-import { avatar } from "../images.js";
-import { statusDot } from "../status.js";
+import { fill, h } from "../dom.js";
+import { iconButton } from "../icons.js";
+import { sendStatus } from "../own-status.js";
 import { ANNOUNCEMENT, isForum, isVoice } from "../store.js";
 import { t } from "../translate.js";
 import { setTitle } from "../unread-badge.js";
@@ -13,7 +13,9 @@ import { forumPage } from "./forum.js";
 import { MemberList } from "./member-list.js";
 import { MessageLog } from "./message-log.js";
 import { openSearch } from "./search.js";
+import { SelfPanel } from "./self-panel.js";
 import { ServerRail } from "./server-rail.js";
+import { acceptFiles } from "../uploads.js";
 import { VoicePanels } from "../voice-panels.js";
 
 let view = null;
@@ -47,14 +49,14 @@ class Chat {
     this.missing = new Set();
     /** The open search panel. @type {any} */
     this.searchPanel = null;
-    this.self = h("div.self");
+    this.self = new SelfPanel(app);
     this.voice = new VoicePanels(app);
     this.main = h("main.main");
     this.shell = h(
       "div.shell",
       null,
       this.rail.el,
-      h("nav.side", { "aria-label": t("Channels") }, this.side.el, this.voice.bar, this.self),
+      h("nav.side", { "aria-label": t("Channels") }, this.side.el, this.voice.bar, this.self.el),
       this.main,
       this.members.el,
     );
@@ -77,22 +79,19 @@ class Chat {
       speaking: () => this.side.markSpeakers(),
       members: () => this.members.draw(),
       presence: () => this.members.draw(),
-      me: () => this.drawSelf(),
+      me: () => this.self.draw(),
       ready: () => this.reopen(),
       connected: () => this.log?.caughtUp(),
     };
     this.off = Object.entries(draw).map(([topic, f]) => this.store.on(topic, f));
     app.replyTo = (m) => this.log?.composer.reply(m);
-    app.editMessage = (c, m) => this.log?.composer.edit(m);
+    app.editMessage = (c, m) => this.log?.edit(m);
+    app.focusComposer = () => this.log?.composer.focus();
     app.jumpTo = (id, channel) => this.jumpTo(id, channel);
     this.onkey = (e) => this.key(e);
     addEventListener("keydown", this.onkey);
-    this.main.ondragover = (e) => e.preventDefault();
-    this.main.ondrop = (e) => {
-      e.preventDefault();
-      this.log?.composer.files([...e.dataTransfer.files]);
-    };
-    this.drawSelf();
+    acceptFiles(this.main, (files) => this.log?.composer.files(files));
+    sendStatus(app);
     this.voice.drawBar();
   }
 
@@ -144,7 +143,7 @@ class Chat {
     const [, , guild, channel, message] = location.pathname.split("/");
     this.log?.end(); // saves the unsent text of the message field as a draft
     this.log = this.channel = null;
-    this.drawSelf();
+    sendStatus(this.app);
     this.open([guild, channel, message]);
   }
 
@@ -169,47 +168,6 @@ class Chat {
     if (channel && channelId !== this.channel?.id)
       return this.app.go(`/channels/${channel.guild_id || "@me"}/${channelId}/${id}`);
     return this.log?.jumpTo(id);
-  }
-
-  drawSelf() {
-    const me = this.store.me;
-    fill(
-      this.self,
-      h(
-        "button.plain.self-name",
-        { type: "button", title: t("Status"), onclick: (e) => this.statusMenu(e.currentTarget) },
-        h("span.with-status", null, avatar(me, "", "small-avatar"), statusDot(this.store, me.id)),
-        h("span.clip", null, h("strong", null, me.global_name || me.username), h("small", null, `@${me.username}`)),
-      ),
-      h("a.icon-button", { href: "/settings", "aria-label": t("Settings"), title: t("Settings") }, icon("gear")),
-    );
-  }
-
-  statusMenu(at) {
-    const set = (status) => {
-      this.app.gateway.send(3, { status, since: 0, afk: false, activities: [] });
-      this.store.presences.set(this.store.me.id, { user: { id: this.store.me.id }, status });
-      this.drawSelf();
-    };
-    menu(
-      below(at),
-      /** @type {any[]} */ (
-        [
-          ["online", t("Online")],
-          ["idle", t("Idle")],
-          ["dnd", t("Do not disturb")],
-          ["invisible", t("Invisible")],
-        ].map(([s, label]) => ({ label, icon: "user", run: () => set(s) }))
-      ).concat([
-        {
-          label: t("Switch accounts"),
-          icon: "people",
-          run: async () => (await import("./account-switcher.js")).switchAccounts(this.app),
-        },
-        { label: t("Log out"), icon: "leave", danger: true, run: () => this.app.logOut() },
-      ]),
-      t("Status"),
-    );
   }
 
   /* --- the open channel --- */

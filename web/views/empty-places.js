@@ -1,5 +1,6 @@
 // empty-places.js - advice in a server without channels and in a channel without messages.
-import { h, icon } from "../dom.js";
+import { h } from "../dom.js";
+import { icon } from "../icons.js";
 import { emptyState } from "../first-steps.js";
 import { DM } from "../store.js";
 import { t } from "../translate.js";

@@ -1,5 +1,6 @@
 // forum.js - the posts of a forum channel: search, tags, order, active and archived posts, new posts.
-import { fill, h, icon, refill } from "../dom.js";
+import { fill, h, refill } from "../dom.js";
+import { icon } from "../icons.js";
 import { emptyState } from "../first-steps.js";
 import { ownPath } from "../images.js";
 import { emoji, relative } from "../markdown.js";

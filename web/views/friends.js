@@ -1,15 +1,14 @@
 // friends.js - friends, friend requests, suggestions, blocked users, game friends.
-import { below, dialog, field, fill, h, icon, iconButton, menu, refill } from "../dom.js";
+import { dialog, field, fill, h, refill } from "../dom.js";
+import { below, menu } from "../menu.js";
+import { icon, iconButton } from "../icons.js";
 import { firstSteps } from "../first-steps.js";
 import { avatar } from "../images.js";
 import { STATUS_WORDS } from "../status.js";
 import { t } from "../translate.js";
+import { BLOCKED, FRIEND, INCOMING, OUTGOING, friendActions } from "./friend-actions.js";
 import { emptyTab } from "./friends-empty.js";
 
-const FRIEND = 1,
-  BLOCKED = 2,
-  INCOMING = 3,
-  OUTGOING = 4;
 const TABS = [
   ["online", t("Online")],
   ["all", t("All")],
@@ -37,7 +36,7 @@ export function friendsPage(app, main, burger) {
     tabs = h("div.tabs.inline", { role: "tablist", "aria-label": t("Friends") });
   const steps = h("div");
   const online = (id) => ["online", "idle", "dnd"].includes(store.presences.get(id)?.status);
-  const path = (id) => `/users/@me/relationships/${id}`;
+  const { buttons, path } = friendActions(app);
 
   const lists = {
     online: (r) => r.type === FRIEND && online(r.id),
@@ -69,109 +68,6 @@ export function friendsPage(app, main, burger) {
           id === "pending" && asks > 0 && h("span.badge", null, asks),
         ),
       ),
-    );
-  }
-
-  /** Accepts a friend request. Asks for confirmation if the sender shares no server and no friend with the user. */
-  async function accept(r) {
-    if (r.stranger_request || r.is_stranger_request) {
-      const sure = await dialog(t("Friend request from an unknown person"), (close) =>
-        h(
-          "div.stack",
-          null,
-          h(
-            "p",
-            null,
-            t("You share no server and no friend with {name}. Accept anyway?", { name: store.nameOf(r.id) }),
-          ),
-          h(
-            "div.actions",
-            null,
-            h("button.button.secondary", { type: "button", onclick: () => close(false) }, t("Cancel")),
-            h("button.button.success", { type: "button", onclick: () => close(true) }, t("Accept")),
-          ),
-        ),
-      );
-      if (!sure) return;
-      return app.tryCall(rest.put(path(r.id), { confirm_stranger_request: true }));
-    }
-    return app.tryCall(rest.put(path(r.id), {}));
-  }
-
-  function buttons(r) {
-    if (r.type === INCOMING)
-      return [
-        h("button.button.success", { type: "button", onclick: () => accept(r) }, t("Accept")),
-        h(
-          "button.button.secondary",
-          { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) },
-          t("Decline"),
-        ),
-      ];
-    if (r.type === OUTGOING)
-      return h(
-        "button.button.secondary",
-        { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) },
-        t("Cancel"),
-      );
-    if (r.type === BLOCKED)
-      return h(
-        "button.button.secondary",
-        { type: "button", onclick: () => app.tryCall(rest.delete(path(r.id))) },
-        t("Unblock"),
-      );
-    if (r.type === FRIEND)
-      return [
-        iconButton("forum", `${t("Message")} ${store.nameOf(r.id)}`, () => app.messagePerson(r.id)),
-        iconButton("more", t("More about {name}", { name: store.nameOf(r.id) }), (e) => more(r, e.currentTarget)),
-      ];
-    return (
-      r.user_ignored &&
-      h(
-        "button.button.secondary",
-        { type: "button", onclick: () => app.tryCall(rest.delete(`${path(r.id)}/ignore`)) },
-        t("Stop ignoring"),
-      )
-    );
-  }
-
-  function more(r, at) {
-    menu(
-      below(at),
-      [
-        {
-          label: t("Nickname"),
-          icon: "edit",
-          run: async () => {
-            const name = await app.ask(t("Nickname"), t("Nickname"), r.nickname || "");
-            if (name !== undefined) app.tryCall(rest.patch(path(r.id), { nickname: name || null }));
-          },
-        },
-        {
-          label: t("Note"),
-          icon: "edit",
-          run: async () => {
-            const note = await app.ask(t("Note"), t("Only visible to you"), store.notes?.[r.id] || "");
-            if (note !== undefined) app.tryCall(rest.put(`/users/@me/notes/${r.id}`, { note }));
-          },
-        },
-        {
-          label: r.user_ignored ? t("Stop ignoring") : t("Ignore"),
-          icon: "muted",
-          run: () =>
-            app.tryCall(
-              rest.call(r.user_ignored ? "DELETE" : "PUT", `${path(r.id)}/ignore`, r.user_ignored ? undefined : {}),
-            ),
-        },
-        {
-          label: t("Block"),
-          icon: "close",
-          danger: true,
-          run: () => app.tryCall(rest.put(path(r.id), { type: BLOCKED })),
-        },
-        { label: t("Remove"), icon: "trash", danger: true, run: () => app.tryCall(rest.delete(path(r.id))) },
-      ],
-      store.nameOf(r.id),
     );
   }
 

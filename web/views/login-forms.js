@@ -1,5 +1,5 @@
 // login-forms.js - the forms of the login page: log in, register, use a token, forgotten password.
-import { field, fill, h } from "../dom.js";
+import { dialog, field, fill, h } from "../dom.js";
 import { Rest } from "../rest.js";
 import { t } from "../translate.js";
 
@@ -122,6 +122,38 @@ async function showRule(app, panel, invite) {
     );
 }
 
+const DELETING = 20011,
+  DISABLED = 20013; // error codes
+
+/** Sends the login. If the account is disabled or scheduled for deletion, asks whether to restore it. */
+async function logIn(app, values) {
+  try {
+    return await app.rest.anonymously("POST", "/auth/login", values);
+  } catch (e) {
+    if (e.code !== DELETING && e.code !== DISABLED) throw e;
+    const restore = await dialog(t("Restore the account?"), (close) =>
+      h(
+        "div.stack",
+        null,
+        h(
+          "p",
+          null,
+          e.code === DELETING
+            ? t("This account is scheduled for deletion. If you restore it, it is kept.")
+            : t("This account is disabled. You can restore it if you disabled it yourself."),
+        ),
+        h(
+          "div.actions",
+          null,
+          h("button.button.primary", { type: "button", onclick: () => close(true) }, t("Restore")),
+        ),
+      ),
+    );
+    if (!restore) throw e;
+    return app.rest.anonymously("POST", "/auth/login", { ...values, undelete: true });
+  }
+}
+
 const FORMS = {
   login: (app, choice) =>
     form(
@@ -130,7 +162,7 @@ const FORMS = {
         password: field(t("Password"), input({ type: "password", autocomplete: "current-password" })),
       },
       t("Log in"),
-      async (v) => app.entered(await app.rest.anonymously("POST", "/auth/login", v), { stay: choice.stay }),
+      async (v) => app.entered(await logIn(app, v), { stay: choice.stay }),
       stayChoice(choice),
     ),
   forgot: (app) => {
@@ -166,10 +198,18 @@ const FORMS = {
       null,
       form(
         {
-          username: field(t("Username"), input({ autocomplete: "username" })),
-          global_name: field(t("Display name"), h("input", { autocomplete: "nickname" })),
-          email: field(t("Email"), h("input", { type: "email", autocomplete: "email" })),
-          password: field(t("Password"), input({ type: "password", autocomplete: "new-password" })),
+          username: field(
+            t("Username"),
+            input({ autocomplete: "username" }),
+            t("2 to 32 characters: small letters, digits, underscores and single dots."),
+          ),
+          global_name: field(t("Display name"), h("input", { autocomplete: "nickname" }), t("Optional")),
+          email: field(t("Email"), h("input", { type: "email", autocomplete: "email" }), t("Optional")),
+          password: field(
+            t("Password"),
+            input({ type: "password", autocomplete: "new-password" }),
+            t("At least eight characters"),
+          ),
           invite,
         },
         t("Register"),

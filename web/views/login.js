@@ -37,6 +37,8 @@ export function mount(app, page) {
           null,
           h("a", { href: "/workbench" }, t("Workbench")),
           " · ",
+          h("a", { href: "/docs/", "data-plain": true }, t("Documentation")),
+          " · ",
           h("a", { href: "/openapi.json", "data-plain": true }, "openapi.json"),
         ),
       ),

@@ -2,6 +2,7 @@
 import { fill, h } from "../dom.js";
 import { RowList } from "../list.js";
 import { avatar } from "../images.js";
+import { statusText } from "../own-status.js";
 import { statusDot } from "../status.js";
 import { GROUP, MEMBERS_LISTED, isThread } from "../store.js";
 import { t } from "../translate.js";
@@ -24,7 +25,7 @@ export class MemberList {
         guild_id: parent.guild_id,
         typing: true,
         threads: true,
-        activities: false,
+        activities: true,
         channels: { [parent.id]: [[0, MEMBERS_LISTED - 1]] },
       });
   }
@@ -68,7 +69,8 @@ export class MemberList {
   memberRow(r) {
     if (r.heading) return h("div.member-heading", { role: "listitem" }, r.heading);
     const name = this.store.nameOf(r.user.id, this.chat.guild),
-      color = this.store.colorOf(r.user.id, this.chat.guild);
+      color = this.store.colorOf(r.user.id, this.chat.guild),
+      text = statusText(this.store, r.user.id);
     return h(
       "div.member-slot",
       { role: "listitem" },
@@ -81,7 +83,12 @@ export class MemberList {
           oncontextmenu: onContext((e) => personMenu(this.app, r.user, e)),
         },
         h("span.with-status", null, avatar(r.user, name, "small-avatar"), statusDot(this.store, r.user.id)),
-        h("span.clip.author", { style: color ? { "--role": color } : null }, name),
+        h(
+          "span.clip",
+          null,
+          h("span.clip.author", { style: color ? { "--role": color } : null }, name),
+          text && h("small.member-status.clip.faint", { title: text }, text),
+        ),
         r.user.bot && h("span.tag", null, "APP"),
       ),
     );

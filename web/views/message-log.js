@@ -3,6 +3,7 @@ import { composer } from "../composer.js";
 import { calmly, fill, h, toast } from "../dom.js";
 import { MessageList } from "../list.js";
 import { message } from "../message.js";
+import { startEditing } from "../message-editor.js";
 import { older, timeOf } from "../store.js";
 import { locale, t } from "../translate.js";
 import { beginning } from "./empty-places.js";
@@ -66,6 +67,12 @@ export class MessageLog {
     if (e.key !== "Escape" || e.defaultPrevented) return;
     this.app.tryCall(this.store.markRead(this.channel.id));
     this.present();
+  }
+
+  /** Edits a message where it stands. @param {any} m */
+  async edit(m) {
+    if (!this.list.made.has(m.id)) await this.jumpTo(m.id);
+    startEditing(this.app, this.channel, m);
   }
 
   /* --- loading --- */

@@ -1,51 +1,38 @@
-// new-place.js - the dialogs for a new channel, group or invite.
+// new-place.js - the dialogs for a new channel or invite.
 import { dialog, field, h } from "../dom.js";
-import { avatar } from "../images.js";
+import { small } from "../forms.js";
 import { inviteRule } from "../registration-help.js";
 import { ANNOUNCEMENT, CATEGORY, STAGE, VOICE } from "../store.js";
 import { t } from "../translate.js";
+import { AGES, USES } from "./server/invites.js";
 
-export async function addGroup(app) {
-  const friends = [...app.store.relationships.values()].filter((r) => r.type === 1);
-  const chosen = await dialog(t("New group"), (close) => {
-    const boxes = friends.map((r) => h("input", { type: "checkbox", value: r.id }));
-    return h(
-      "form.stack",
-      {
-        onsubmit: (e) => {
-          e.preventDefault();
-          close(boxes.filter((b) => b.checked).map((b) => b.value));
-        },
-      },
-      h(
-        "div.choices",
-        null,
-        friends.length
-          ? friends.map((r, i) =>
-              h("label.choice", null, boxes[i], avatar(r.user, "", "tiny-avatar"), app.store.nameOf(r.id)),
-            )
-          : t("You have no friends yet. Add friends before you create a group."),
-      ),
-      friends.length > 0 && h("div.actions", null, h("button.button.primary", { type: "submit" }, t("Start"))),
-    );
-  });
-  if (!chosen?.length) return;
-  const made = await app.tryCall(app.rest.post("/users/@me/channels", { recipients: chosen }));
-  if (made) app.openPrivate(made);
-}
+const WEEK = 604800; // seconds
 
+/** Opens a dialog with an invite link. Another duration or number of uses makes another link. */
 export async function invite(app, channel) {
-  const made = await app.tryCall(app.rest.post(`/channels/${channel.id}/invites`, { max_age: 604800 }));
-  if (!made) return;
-  const url = `${location.origin}/invite/${made.code}`;
-  dialog(t("Invite people"), () =>
+  const select = (options, value) =>
     h(
-      "div.stack",
-      null,
-      h("input", { value: url, readonly: true, "aria-label": t("Link"), onfocus: (e) => e.target.select() }),
-      h("p.hint", null, t("The invite link is valid for seven days.")),
-      inviteRule(app),
-    ),
+      "select",
+      { onchange: () => make() },
+      options.map(([n, words]) => h("option", { value: n, selected: n === value }, words)),
+    );
+  const age = field(t("Expires after"), select(AGES, WEEK)),
+    uses = field(t("Maximum number of uses"), select(USES, 0)),
+    link = h("input", { readonly: true, "aria-label": t("Link"), onfocus: (e) => e.target.select() });
+  const make = async () => {
+    const made = await app.tryCall(
+      app.rest.post(`/channels/${channel.id}/invites`, {
+        max_age: Number(age.control.value),
+        max_uses: Number(uses.control.value),
+      }),
+    );
+    if (made) link.value = `${location.origin}/invite/${made.code}`;
+    return made;
+  };
+  const copy = () => app.tryCall(Promise.resolve(navigator.clipboard?.writeText(link.value)), t("Copied"));
+  if (!(await make())) return;
+  dialog(t("Invite people"), () =>
+    h("div.stack", null, h("div.row", null, link, small(t("Copy"), copy)), age, uses, inviteRule(app)),
   );
 }
 

@@ -1,9 +1,10 @@
 // place-menu.js - the context menus of channels and servers.
-import { menu } from "../dom.js";
+import { menu } from "../menu.js";
 import { copyId, copyLink, menuPosition } from "../message-menu.js";
 import { CATEGORY, isThread } from "../store.js";
 import { t } from "../translate.js";
 import { manageEntries } from "./channel/menu.js";
+import { privateEntries } from "./group.js";
 import { channelNotifications, guildNotifications, muteFor } from "./notification-menu.js";
 
 /** Returns an event handler that opens a menu. Shift and a right click open the browser's menu instead. */
@@ -42,6 +43,7 @@ export function channelMenu(app, channel, at) {
       channel.type !== CATEGORY && { label: t("Copy link"), icon: "link", run: () => copyLink(channel) },
       { label: t("Copy ID"), icon: "hash", run: () => copyId(channel.id) },
       ...manageEntries(app, channel),
+      ...privateEntries(app, channel),
     ].filter(Boolean),
     store.nameOfChannel(channel),
   );

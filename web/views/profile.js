@@ -1,10 +1,21 @@
 // profile.js - the profile of a user, with actions.
 import { contextCommands } from "../commands.js";
-import { below, dialog, fill, h, iconButton, menu } from "../dom.js";
+import { dialog, fill, h } from "../dom.js";
+import { below, menu } from "../menu.js";
+import { iconButton } from "../icons.js";
 import { markdown } from "../markdown.js";
 import { avatar } from "../images.js";
+import { statusText } from "../own-status.js";
 import { t } from "../translate.js";
 import { ban, isAbove, kick, timeOut } from "./server/member-actions.js";
+
+/** The banner of a profile, or a stripe in the user's colour. */
+function profileBanner(user) {
+  if (user.banner) return h("img.profile-banner", { src: `/banners/${user.id}/${user.banner}.png`, alt: "" });
+  if (user.accent_color === null || user.accent_color === undefined) return null;
+  const color = `#${user.accent_color.toString(16).padStart(6, "0")}`;
+  return h("div.profile-banner.stripe", { style: { "background-color": color } });
+}
 
 export async function showProfile(app, id, at) {
   const { store, rest } = app;
@@ -42,6 +53,7 @@ export async function showProfile(app, id, at) {
     h(
       "div.profile",
       null,
+      profileBanner(user),
       h(
         "div.profile-head",
         null,
@@ -50,7 +62,14 @@ export async function showProfile(app, id, at) {
           "div",
           null,
           h("strong", null, store.nameOf(id, guild)),
-          h("p.faint", null, `@${user.username}`, user.bot && ` · ${t("app")}`),
+          h(
+            "p.faint",
+            null,
+            `@${user.username}`,
+            user.bot && ` · ${t("app")}`,
+            profile?.user_profile?.pronouns && ` · ${profile.user_profile.pronouns}`,
+          ),
+          statusText(store, id) && h("p", null, statusText(store, id)),
         ),
       ),
       (profile?.user_profile?.bio || user.bio) &&

@@ -1,6 +1,7 @@
 // search.js - message search: a panel with the query, filters and results.
 import { suggest } from "../autocomplete.js";
-import { fill, h, iconButton } from "../dom.js";
+import { fill, h } from "../dom.js";
+import { iconButton } from "../icons.js";
 import { avatar } from "../images.js";
 import { message } from "../message.js";
 import { HAS, filters, parameters } from "../search-query.js";

@@ -1,5 +1,6 @@
 // server-rail.js - the bar of servers at the left edge, with unread marks.
-import { arrowKeys, fillChanged, h, icon } from "../dom.js";
+import { arrowKeys, fillChanged, h } from "../dom.js";
+import { icon } from "../icons.js";
 import { addServer } from "../first-steps.js";
 import { guildIcon } from "../images.js";
 import { t } from "../translate.js";

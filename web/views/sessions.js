@@ -6,6 +6,29 @@ import { t } from "../translate.js";
 
 const MOST_PER_REQUEST = 1000;
 
+/** @type {[RegExp, string][]} */
+const BROWSERS = [
+  [/Edg\//, "Edge"],
+  [/OPR\//, "Opera"],
+  [/Firefox\//, "Firefox"],
+  [/Chrom(e|ium)\//, "Chrome"],
+  [/Safari\//, "Safari"],
+];
+/** @type {[RegExp, string][]} */
+const SYSTEMS = [
+  [/Windows/, "Windows"],
+  [/Android/, "Android"],
+  [/iPhone|iPad/, "iOS"],
+  [/Mac OS/, "macOS"],
+  [/Linux/, "Linux"],
+];
+
+/** Returns the name of a client, such as "Firefox, Linux". @param {string|null|undefined} agent its User-Agent header */
+function clientName(agent) {
+  const find = (list) => list.find(([pattern]) => pattern.test(agent))?.[1];
+  return [find(BROWSERS), find(SYSTEMS)].filter(Boolean).join(", ") || agent || t("Unknown client");
+}
+
 export async function sessions(app, body, redraw) {
   const all = (await app.rest.get("/auth/sessions")).user_sessions;
   const isThis = (s) => s.id_hash === app.store.login;
@@ -50,7 +73,8 @@ export async function sessions(app, body, redraw) {
         [t("Client"), t("Location"), t("Last used"), ""],
         all.map((s) => [
           [
-            `${s.client_info?.platform || "?"} ${s.client_info?.os || ""}`,
+            h("span", { title: s.client_info?.platform }, clientName(s.client_info?.platform)),
+            " ",
             isThis(s) && h("span.chip", null, t("this session")),
           ],
           s.client_info?.location || "",

@@ -1,5 +1,6 @@
 // threads.js - the threads of a channel: list of active and archived threads, follow, archive, lock.
-import { dialog, fill, h, icon, iconButton } from "../dom.js";
+import { dialog, fill, h } from "../dom.js";
+import { icon, iconButton } from "../icons.js";
 import { relative } from "../markdown.js";
 import { ANNOUNCEMENT, TEXT, isThread } from "../store.js";
 import { t } from "../translate.js";

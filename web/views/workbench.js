@@ -1,5 +1,6 @@
 // workbench.js - developer pages: traffic, events, interactions, sessions, health, reference, world.
-import { fill, h, icon } from "../dom.js";
+import { fill, h } from "../dom.js";
+import { icon } from "../icons.js";
 import { showCurrent } from "../forms.js";
 import { RowList } from "../list.js";
 import { clock, pretty } from "../operator.js";
@@ -55,6 +56,7 @@ export async function mount(app, page, [tab]) {
           tabs.map(([id, words]) =>
             h("a.channel", { href: `/workbench/${id}`, "aria-current": id === found[0] ? "page" : null }, words),
           ),
+          h("a.channel", { href: "/docs/testing-your-bot", "data-plain": true }, t("Documentation")),
         ),
       ),
       h("main.bench-body", null, body),

@@ -25,6 +25,8 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import Any, Callable, Optional, Pattern, Union
 
+from guildhall_test.program import find_program
+
 __all__ = ["Answer", "Guildhall", "GuildhallError", "Person", "components_of", "eventually", "expect_message",
            "message_differences", "with_guildhall"]
 
@@ -429,12 +431,13 @@ def _take_picture(url: str, token: str, file: str) -> None:
 class Guildhall:
     """A server from a world, on a free port; ended by `stop`, or at the end of a `with`.
 
-    The program is `binary`, GUILDHALL_BINARY of the environment, or `guildhall` in the path.
+    The program is `binary`, GUILDHALL_BINARY of the environment, the one that was installed with this
+    package, or `guildhall` in the path.
     """
 
     def __init__(self, world: Union[dict, str, os.PathLike], binary: Optional[str] = None,
                  flags: tuple = ()):
-        self.binary = binary or os.environ.get("GUILDHALL_BINARY") or "guildhall"
+        self.binary = binary or find_program()
         self._process: Optional[subprocess.Popen] = None
         self._said: list = []
         self._listens = threading.Event()

@@ -2,14 +2,48 @@
  * iteration. */
 #include "gateway/sessions/gateway_loop.h"
 
+#include "base/log.h"
 #include "base/mem.h"
+#include "cluster/cluster.h"
 #include "gateway/resume/journal/replication.h"
 #include "gateway/sessions/session_tasks.h"
 #include "gateway/sessions/gateway_socket.h"
 #include "gateway/sessions/registry.h"
+#include "gateway/sessions/sending.h"
 #include "gateway/sessions/session.h"
 #include "gateway/sessions/upcalls.h"
 #include "gateway/wire/compressor.h"
+
+enum {
+    CUT_OFF_CHECK_MS = 50,
+    CUT_OFF_SOCKETS_PER_CHECK = 400, /* closing 10,000 sockets takes about 200 ms */
+};
+
+/* If this node is cut off from the database and the other nodes, its sessions receive no events and
+ * other nodes take them over. So clients get op 7 (RECONNECT) and their sockets are closed. */
+static void close_sockets_if_cut_off(struct deadline *d)
+{
+    struct gateway_loop *h = container_of(d, struct gateway_loop, timers.cut_off_check);
+    unsigned closed = 0;
+
+    deadline_restart(h->timers.cut_off, &h->timers.cut_off_check);
+    if (!cluster_is_cut_off(h->gateway->cluster))
+        return;
+    for (struct link *at = h->peers.next; at != &h->peers && closed < CUT_OFF_SOCKETS_PER_CHECK;
+         at = at->next) {
+        struct gateway_socket *p = container_of(at, struct gateway_socket, link);
+
+        if (p->closing)
+            continue;
+        send_opcode(p, OP_RECONNECT, STR("null"));
+        gateway_socket_close(p, CLOSE_GOING_AWAY, "");
+        closed++;
+    }
+    if (closed)
+        log_warn("gateway: closed %u sockets, because this node is cut off from the database; "
+                 "clients can resume on other nodes",
+                 closed);
+}
 
 static void timers_init(struct gateway_loop_timers *t, const struct gateway *g, struct loop *loop)
 {
@@ -24,6 +58,9 @@ static void timers_init(struct gateway_loop_timers *t, const struct gateway *g, 
     t->away = deadline_list_new(loop, SESSION_EXPIRY_MS, true, on_session_expired);
     t->showing_offline = deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_show_offline);
     t->windows = deadline_list_new(loop, PRESENCE_MS, true, gateway_upcalls.presence_window_ended);
+    t->cut_off = deadline_list_new(loop, CUT_OFF_CHECK_MS, false, close_sockets_if_cut_off);
+    if (g->cluster && cluster_has_nats(g->cluster))
+        deadline_restart(t->cut_off, &t->cut_off_check);
 }
 
 static void timers_clear(struct gateway_loop_timers *t)
@@ -36,6 +73,7 @@ static void timers_clear(struct gateway_loop_timers *t)
     deadline_list_free(t->away);
     deadline_list_free(t->showing_offline);
     deadline_list_free(t->windows);
+    deadline_list_free(t->cut_off);
 }
 
 struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)

@@ -12,6 +12,11 @@ enum err user_find_by_login(struct tx *tx, struct str login, struct user *ret, b
 /* *ret_taken: as user_insert. */
 enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken);
 
+/* --- placeholders.c ------------------------------------------------------------------- */
+
+/* Marks an account as one that nobody can log in to until it is claimed. */
+enum err placeholder_insert(struct tx *tx, snowflake user_id);
+
 /* --- password.c ----------------------------------------------------------------------- */
 
 /* Hashes a password with Argon2id, which takes tens of milliseconds and several megabytes. Call it

@@ -426,6 +426,7 @@ const struct domain accounts_domain = {
             { DELETE_FEW(WITH_ACCOUNT, "mfa", "user_id") },
             { DELETE_FEW(WITH_ACCOUNT, "mailed_links", "user_id") },
             { DELETE_FEW(WITH_ACCOUNT, "known_addresses", "user_id") },
+            { DELETE_FEW(WITH_ACCOUNT, "placeholder_accounts", "user_id") },
             { 0 } },
 };
 

@@ -16,6 +16,8 @@ struct world_user {
     struct opt_int flags, public_flags, premium_type, accent_color;
     struct opt_bool bot;
     struct opt_bool disabled, paused, deleting; /* deleting: deletion is pending or complete */
+    struct opt_bool placeholder;
+    struct opt_str avatar; /* hash of a picture of the archive */
 };
 static const struct type type_new_password = {
     .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password"
@@ -44,6 +46,8 @@ static const struct field user_fields[] = {
     MAYBE(struct world_user, paused, type_bool),
     MAYBE(struct world_user, deleting, type_bool),
     MAYBE(struct world_user, token, type_world_name),
+    MAYBE(struct world_user, placeholder, type_bool),
+    MAYBE(struct world_user, avatar, type_world_name),
     { 0 },
 };
 
@@ -180,10 +184,69 @@ enum err world_file_import_user(struct world_file_importer *im, snowflake id, st
                        &taken);
 }
 
+/* --- placeholder accounts ------------------------------------------------------------------ */
+
+static const char READ_PLACEHOLDER[] =
+    "select u.avatar, p.user_id from users u left join placeholder_accounts p on "
+    "p.user_id = u.id where u.id = $1";
+static const char SET_AVATAR[] = "update users set avatar = $2 where id = $1";
+
+/* Returns the account's name, with its id if the name belongs to another account. */
+static enum err choose_placeholder_name(struct world_file_importer *im, const struct world_user *u,
+                                        struct str *ret)
+{
+    bool taken = username_is_reserved(u->username);
+    enum err e =
+        taken ? OK
+              : tx_exists(im->tx, NAME_TAKEN, BIND(v_text(u->username), v_id(u->id.value)), &taken);
+
+    *ret = u->username;
+    if (!e && taken)
+        *ret = str_printf(im->arena, "%.*s_%llu", (int)(u->username.n > 11 ? 11 : u->username.n),
+                          u->username.p, (unsigned long long)u->id.value);
+    return e;
+}
+
+/* An account that was claimed, or that never was a placeholder, belongs to a person: an import does
+ * not change it. A name made of the id does not replace a real one. */
+static enum err import_placeholder(struct world_file_importer *im, const struct world_user *in,
+                                   const struct json_path *at)
+{
+    struct world_user u = *in;
+    struct opt_str avatar = { 0 };
+    struct rows row;
+    bool found;
+    enum err e = tx_one(im->tx, READ_PLACEHOLDER, BIND(v_id(u.id.value)), &row, &found);
+    bool named =
+        !str_eq(u.username, str_printf(im->arena, "user_%llu", (unsigned long long)u.id.value));
+
+    if (e)
+        return e;
+    count(im, COUNT_USERS, !found);
+    if (found && (row_is_null(&row, 1) || !named))
+        return OK;
+    if (found && !row_is_null(&row, 0))
+        avatar = opt_str_or_null(str_dup(im->arena, row_text(&row, 0)));
+    e = choose_placeholder_name(im, in, &u.username);
+    if (!e && !found)
+        e = world_file_import_user(im, u.id.value, u.username, u.bot.value);
+    if (!e && !found)
+        e = placeholder_insert(im->tx, u.id.value);
+    if (!e)
+        e = world_import_archived_picture(im, "avatars", u.id.value, &u.avatar, &avatar);
+    if (!e && avatar.given == GIVEN)
+        e = tx_exec(im->tx, SET_AVATAR, BIND(v_id(u.id.value), v_text(avatar.value)), NULL);
+    u.email.given = u.password_hash.given = u.phone.given = u.token.given = ABSENT;
+    return e ? e : update_imported_user(im, &u, u.id.value, at);
+}
+
 static enum err import_user(struct world_file_importer *im, const void *entry,
                             const struct json_path *at, snowflake owner)
 {
     const struct world_user *u = entry;
+
+    if (u->placeholder.value && u->id.given == GIVEN)
+        return import_placeholder(im, u, at);
     unsigned before = im->form->problems;
     snowflake id = 0;
     enum err e =
@@ -224,7 +287,9 @@ static enum err issue_imported_user_token(struct world_file_importer *im, const 
     const struct world_user *u = entry;
 
     (void)owner;
-    return u->bot.value ? OK : world_file_import_token(im, u->username, &u->token, at);
+    return u->bot.value || u->placeholder.value
+               ? OK
+               : world_file_import_token(im, u->username, &u->token, at);
 }
 
 enum err world_file_import_picture(struct world_file_importer *im, const struct image *image,
@@ -243,7 +308,9 @@ enum err world_file_import_picture(struct world_file_importer *im, const struct 
 
 static const char ALL_USERS[] =
     "select id, username, global_name, email, password_hash, bio, locale, date_of_birth, flags, "
-    "public_flags, premium_type, accent_color, bot, phone, disabled, deleting, pronouns, theme_colors from users order by id";
+    "public_flags, premium_type, accent_color, bot, phone, disabled, deleting, pronouns, theme_colors, "
+    "case when exists (select 1 from placeholder_accounts p where p.user_id = users.id) then 1 "
+    "else 0 end from users order by id";
 
 static bool world_user_from_row(struct world_file_exporter *ex, const struct rows *r, void *entry)
 {
@@ -270,6 +337,7 @@ static bool world_user_from_row(struct world_file_exporter *ex, const struct row
         .deleting = export_nondefault_bool(r, 15, false),
         .pronouns = export_nondefault_text(r, 16, ""),
         .theme_colors = export_nondefault_text(r, 17, NULL),
+        .placeholder = export_nondefault_bool(r, 18, false),
     };
     return true;
 }

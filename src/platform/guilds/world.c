@@ -36,6 +36,7 @@ static const struct field guild_fields[] = {
     WORLD_FILE_FIELD("stickers"),
     WORLD_FILE_FIELD("automod"),
     WORLD_FILE_FIELD("webhooks"),
+    WORLD_FILE_FIELD("invites"),
     WORLD_FILE_FIELD("join_requests"),
     WORLD_FILE_FIELD("scheduled_events"),
     WORLD_FILE_FIELD("stages"),
@@ -51,6 +52,10 @@ static const struct field guild_fields[] = {
     MAYBE(struct world_guild, rules_channel, type_world_ref),
     MAYBE(struct world_guild, public_updates_channel, type_world_ref),
     MAYBE(struct world_guild, safety_alerts_channel, type_world_ref),
+    MAYBE(struct world_guild, icon, type_world_name),
+    MAYBE(struct world_guild, banner, type_world_name),
+    MAYBE(struct world_guild, splash, type_world_name),
+    MAYBE(struct world_guild, discovery_splash, type_world_name),
     { 0 },
 };
 
@@ -129,6 +134,20 @@ static enum err import_guild_channel_settings(struct world_file_importer *im, co
     return e ? e : guild_update(im->tx, &g);
 }
 
+static enum err import_guild_pictures(struct world_file_importer *im, const struct world_guild *in,
+                                      struct guild *g)
+{
+    enum err e = world_import_archived_picture(im, "icons", g->id, &in->icon, &g->icon);
+
+    if (!e)
+        e = world_import_archived_picture(im, "banners", g->id, &in->banner, &g->banner);
+    if (!e)
+        e = world_import_archived_picture(im, "splashes", g->id, &in->splash, &g->splash);
+    return e ? e
+             : world_import_archived_picture(im, "discovery-splashes", g->id, &in->discovery_splash,
+                                             &g->discovery_splash);
+}
+
 static enum err import_guild(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake unused)
 {
@@ -155,7 +174,9 @@ static enum err import_guild(struct world_file_importer *im, const void *entry,
         return e;
     apply_world_guild(im, g, &made);
     made.owner_id = owner;
-    e = guild_update(im->tx, &made);
+    e = import_guild_pictures(im, g, &made);
+    if (!e)
+        e = guild_update(im->tx, &made);
     im->guild = id;
     return e ? e : world_import_fields(im, "guild", entry, at, id);
 }

@@ -17,6 +17,7 @@ struct world_guild {
         safety_alerts_channel;
     struct opt_str vanity_code;
     struct opt_int vanity_uses;
+    struct opt_str icon, banner, splash, discovery_splash; /* hashes of pictures of the archive */
 };
 
 #endif

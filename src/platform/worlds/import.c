@@ -23,8 +23,16 @@ static enum err store_pictures(struct world_import *in)
     const struct world_file_picture *p = in->pictures.items;
     enum err e = OK;
 
-    for (in->pictures_put = 0; in->pictures_put < in->pictures.count && !e; in->pictures_put++)
-        e = blob_put(in->store, p[in->pictures_put].name, p[in->pictures_put].bytes);
+    for (in->pictures_put = 0; in->pictures_put < in->pictures.count && !e; in->pictures_put++) {
+        const struct world_file_picture *picture = &p[in->pictures_put];
+        struct str bytes = picture->bytes;
+
+        if (picture->path && !world_file_map(picture->path, &bytes))
+            return ERR_NOT_FOUND;
+        e = blob_put(in->store, picture->name, bytes);
+        if (picture->path)
+            world_file_unmap(bytes);
+    }
     return e;
 }
 

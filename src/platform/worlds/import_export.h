@@ -89,6 +89,7 @@ struct world_file_importer {
 struct world_file_picture {
     char name[96];
     struct str bytes;
+    const char *path; /* file with the bytes, instead of .bytes; NULL if there is none */
 };
 
 /* How world files find objects of a type. Queries return the lowest id and the match count. */
@@ -191,6 +192,19 @@ struct world_file_attachment {
 /* Inserts the row of a file. world_file_import stores the bytes of the file before the commit. */
 enum err world_import_attachment(struct world_file_importer *im,
                                  const struct world_file_attachment *note);
+/* Map a file into memory; world_file_map returns false if it cannot be read. */
+bool world_file_map(const char *path, struct str *ret);
+void world_file_unmap(struct str bytes);
+/* Inserts the row of a file of the archive, options->files/files/FOLDER/NAME. It is not read into
+ * memory. *ret is its size; -1 if there is no such file. note->bytes is not used. */
+enum err world_import_archived_file(struct world_file_importer *im, const char *folder,
+                                    struct str name, const struct world_file_attachment *note,
+                                    int64_t *ret);
+/* Stores the picture AREA/OWNER/HASH of the archive under the same name, and sets *ret to the hash.
+ * *ret does not change if the archive does not have it, or if it is *ret already. */
+enum err world_import_archived_picture(struct world_file_importer *im, const char *area,
+                                       snowflake owner, const struct opt_str *hash,
+                                       struct opt_str *ret);
 /* --- export --------------------------------------------------------------------------- */
 
 struct exported_object_name {

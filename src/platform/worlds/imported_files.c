@@ -1,21 +1,108 @@
-/* imported_files.c - pictures and sounds that a world file contains. */
+/* imported_files.c - pictures and sounds that a world file contains, and files of an archive. */
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "api/files/file_rows.h"
 #include "platform/worlds/import_export.h"
+
+static enum err insert_file_row(struct world_file_importer *im, snowflake id,
+                                const struct world_file_picture *p, struct str bytes)
+{
+    char digest[BLOB_DIGEST_SIZE];
+
+    blob_digest(bytes, digest);
+    return file_insert_row(
+        im->tx, &(struct new_file){
+                    .id = id, .name = p->name, .digest = digest, .size = (int64_t)bytes.n });
+}
 
 enum err world_import_attachment(struct world_file_importer *im,
                                  const struct world_file_attachment *note)
 {
     struct world_file_picture *p = list_append(im->arena, im->pictures, sizeof *p);
-    char digest[BLOB_DIGEST_SIZE];
 
     snprintf(p->name, sizeof p->name, "%s/%llu/%.*s", note->area, (unsigned long long)note->owner,
              STR_ARGS(note->name));
     p->bytes = note->bytes;
-    blob_digest(p->bytes, digest);
-    return file_insert_row(im->tx, &(struct new_file){ .id = note->id,
-                                                       .name = p->name,
-                                                       .digest = digest,
-                                                       .size = (int64_t)p->bytes.n });
+    return insert_file_row(im, note->id, p, p->bytes);
+}
+
+/* --- files of an archive --------------------------------------------------------------- */
+
+bool world_file_map(const char *path, struct str *ret)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat st = { 0 };
+    bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    void *bytes = MAP_FAILED;
+
+    *ret = STR("");
+    if (ok && st.st_size > 0)
+        bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (bytes != MAP_FAILED)
+        *ret = str_slice(bytes, (size_t)st.st_size);
+    return ok && (st.st_size == 0 || bytes != MAP_FAILED);
+}
+
+void world_file_unmap(struct str bytes)
+{
+    if (bytes.n)
+        munmap((void *)(uintptr_t)bytes.p, bytes.n);
+}
+
+/* Returns true for names without a slash, so that an entry cannot name a file elsewhere. */
+static bool is_plain_name(struct str name)
+{
+    for (size_t i = 0; i < name.n; i++)
+        if (!((name.p[i] >= 'a' && name.p[i] <= 'z') || (name.p[i] >= '0' && name.p[i] <= '9') ||
+              name.p[i] == '_'))
+            return false;
+    return name.n > 0 && name.n <= 64;
+}
+
+enum err world_import_archived_file(struct world_file_importer *im, const char *folder,
+                                    struct str name, const struct world_file_attachment *note,
+                                    int64_t *ret)
+{
+    struct world_file_picture picture = { 0 };
+    struct str bytes;
+
+    *ret = -1;
+    if (!im->options->files || !is_plain_name(name))
+        return OK;
+    const char *path =
+        str_dup_cstring(im->arena, str_printf(im->arena, "%s/files/%s/%.*s", im->options->files,
+                                              folder, STR_ARGS(name)));
+    if (!world_file_map(path, &bytes))
+        return OK;
+    snprintf(picture.name, sizeof picture.name, "%s/%.*s", note->area, STR_ARGS(note->name));
+    picture.path = path;
+    *(struct world_file_picture *)list_append(im->arena, im->pictures, sizeof picture) = picture;
+    enum err e = insert_file_row(im, note->id, &picture, bytes);
+    *ret = (int64_t)bytes.n;
+    world_file_unmap(bytes);
+    return e;
+}
+
+enum err world_import_archived_picture(struct world_file_importer *im, const char *area,
+                                       snowflake owner, const struct opt_str *hash,
+                                       struct opt_str *ret)
+{
+    struct str folder = str_printf(im->arena, "%s/%llu", area, (unsigned long long)owner);
+    struct world_file_attachment note = { .id = snowflake_new(),
+                                          .area = str_dup_cstring(im->arena, folder),
+                                          .name = hash->value };
+    int64_t size = -1;
+
+    if (hash->given != GIVEN || (ret->given == GIVEN && str_eq(ret->value, hash->value)))
+        return OK;
+    enum err e = world_import_archived_file(im, note.area, hash->value, &note, &size);
+    if (size >= 0)
+        *ret = *hash;
+    return e;
 }

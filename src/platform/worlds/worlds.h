@@ -28,7 +28,8 @@ struct world_file_import_options {
     struct auth *auth;
     unsigned long long password_ops; /* cost of password hashing (operations) */
     size_t password_memory;
-    bool tokens; /* issues a new token per account and revokes the old tokens of bots */
+    bool tokens;       /* issues a new token per account and revokes the old tokens of bots */
+    const char *files; /* archive whose files the entries name by their ids or hashes, or NULL */
 };
 
 struct world_file_import_report {

@@ -394,6 +394,24 @@ static void user_is_limited_to_fifty_sessions(struct world *w)
     conn_session(ada, PLAIN, "");
 }
 
+static void allow_two_pending_sessions(struct config *c)
+{
+    c->pending_sessions = 2;
+}
+
+static void option_limits_unidentified_connections_of_an_address(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct gateway_conn *first = conn_open(ada, PLAIN);
+
+    expect_op(first, 10);
+    expect_op(conn_open(ada, PLAIN), 10);
+    expect_close(conn_open(ada, PLAIN), 4008);
+    conn_identify(first, "");
+    expect_dispatch(first, "READY", "{}");
+    expect_op(conn_open(ada, PLAIN), 10);
+}
+
 static void enable_rate_limits(struct config *c)
 {
     c->rate_limits = true;
@@ -622,6 +640,7 @@ const struct test gateway_connect_tests[] = {
     TEST(second_identify_or_resume_closes_with_4005),
     TEST(heartbeat_is_acknowledged_before_and_after_identify),
     TEST(unknown_opcodes_are_ignored),
+    TEST_WITH(option_limits_unidentified_connections_of_an_address, allow_two_pending_sessions),
     TEST_WITH(more_than_120_payloads_per_minute_close_with_4008, enable_rate_limits),
     TEST_WITH(heartbeats_beyond_ten_count_towards_the_payload_limit, enable_rate_limits),
     TEST(payload_over_15360_bytes_closes_with_4002),

@@ -199,6 +199,53 @@ static void node_stops_when_the_database_lost_published_events(void **state)
     cluster_close(c);
 }
 
+static const char ADD_POLLING[] =
+    "insert into nodes (node, identity, name, state, seen_at, begun_at, ids_until, position, "
+    "sessions, version, settings, address, schema, frames) select n, n, 'other', 1, "
+    "clock_timestamp(), clock_timestamp(), 0, 0, 0, 'test', '-', 'there', 0, 0 "
+    "from generate_series(10, 12) n";
+
+static void more_than_four_polling_nodes_cause_a_warning(void **state)
+{
+    struct fixture *f = *state;
+    struct cluster *c = enter_cluster(f);
+
+    assert_int_equal(store_do(f->store, ADD_POLLING), OK);
+    assert_int_equal(node_heartbeat(c), OK);
+    assert_false(c->follow.warned_of_polling);
+    assert_int_equal(store_do(f->store, ADD_SILENT), OK);
+    assert_int_equal(store_do(f->store, "update nodes set seen_at = clock_timestamp()"), OK);
+    assert_int_equal(node_heartbeat(c), OK);
+    assert_true(c->follow.warned_of_polling);
+    cluster_close(c);
+}
+
+/* Two heartbeats with a retention of 0: the first one records the position, the second one deletes
+ * the rows before it. */
+static void old_log_rows_are_deleted(void **state)
+{
+    struct fixture *f = *state;
+    struct cluster *c = enter_cluster(f);
+    int64_t normal = log_retention_ms, last = 0;
+
+    for (int i = 0; i < 5; i++)
+        last = deliver_and_log_frame(f, c);
+    log_partitions_maintain(c);
+    assert_int_equal(store_number(f->store, "select count(*) from log"), 5);
+    log_retention_ms = 0;
+    log_partitions_maintain(c);
+    log_retention_ms = normal;
+    assert_int_equal(store_number(f->store, "select count(*) from log"), 1);
+    assert_int_equal(store_number(f->store, "select min(position) from log"), last);
+    times_lost = 0;
+    log_partitions_maintain(c); /* all deleted rows were delivered */
+    assert_int_equal(times_lost, 0);
+    assert_int_equal(store_do(f->store, "update log set position = position + 2"), OK);
+    log_partitions_maintain(c); /* the next position is gone */
+    assert_int_equal(times_lost, 1);
+    cluster_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +253,8 @@ int main(void)
         store_test(clock_jump_does_not_make_a_node_declare_others_dead),
         store_test(node_last_seen_far_in_the_future_is_declared_dead),
         store_test(node_stops_when_the_database_lost_published_events),
+        store_test(more_than_four_polling_nodes_cause_a_warning),
+        store_test(old_log_rows_are_deleted),
     };
 
     return run_on_postgres("cluster/nodes", tests);

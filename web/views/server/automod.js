@@ -1,5 +1,6 @@
 // automod.js - the rules of auto moderation: list, on and off, deletion.
-import { below, fill, h, menu } from "../../dom.js";
+import { fill, h } from "../../dom.js";
+import { below, menu } from "../../menu.js";
 import { small } from "../../forms.js";
 import { t } from "../../translate.js";
 import { ACTIONS, TRIGGERS, editRule } from "./automod-rule.js";

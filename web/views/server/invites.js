@@ -8,7 +8,7 @@ import { confirmDelete, copyButton, live, section } from "./shared.js";
 
 const INVITED_TO = new Set([TEXT, VOICE, ANNOUNCEMENT, STAGE, FORUM]);
 /** @type {[number, string][]} */
-const AGES = [
+export const AGES = [
   [1800, t("{n} minute|{n} minutes", { n: 30 })],
   [3600, t("{n} hour|{n} hours", { n: 1 })],
   [21600, t("{n} hour|{n} hours", { n: 6 })],
@@ -18,7 +18,7 @@ const AGES = [
   [0, t("never")],
 ];
 /** @type {[number, string][]} */
-const USES = [
+export const USES = [
   [0, t("No limit")],
   .../** @type {[number, string][]} */ ([1, 5, 10, 25, 50, 100].map((n) => [n, t("{n} use|{n} uses", { n })])),
 ];

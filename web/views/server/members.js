@@ -1,5 +1,7 @@
 // members.js - the members of a server: search, roles, nickname, time-out, kick, ban. At most 100 are shown at once.
-import { below, fill, h, iconButton, menu } from "../../dom.js";
+import { fill, h } from "../../dom.js";
+import { below, menu } from "../../menu.js";
+import { iconButton } from "../../icons.js";
 import { small, table } from "../../forms.js";
 import { relative } from "../../markdown.js";
 import { findMembers } from "../../member-search.js";

@@ -1,6 +1,7 @@
 // overview.js - name, description and icon of a server; two-factor authentication; deletion.
 import { fill, h } from "../../dom.js";
-import { dataUrl, quickForm, small } from "../../forms.js";
+import { quickForm, small } from "../../forms.js";
+import { changedPictures, pictureRow } from "../../picture-field.js";
 import { isThread } from "../../store.js";
 import { t } from "../../translate.js";
 import { formDialog, section } from "./shared.js";
@@ -38,7 +39,7 @@ export function overview(app, g, body) {
         [
           { name: "name", label: t("Name"), value: g.name, required: true, props: { maxlength: 100 } },
           { name: "description", label: t("Description"), value: g.description, rows: 2, props: { maxlength: 300 } },
-          { name: "icon", label: t("Icon"), type: "file", props: { accept: "image/*" } },
+          pictureRow("icon", t("Icon"), { width: 512, height: 512, current: g.icon && `/icons/${g.id}/${g.icon}.png` }),
           {
             name: "system",
             label: t("Channel for system messages"),
@@ -51,7 +52,7 @@ export function overview(app, g, body) {
           await app.rest.patch(`/guilds/${g.id}`, {
             ...(v.name !== g.name ? { name: v.name } : {}),
             ...(v.description !== (g.description || "") ? { description: v.description || null } : {}),
-            ...(v.icon ? { icon: await dataUrl(v.icon) } : {}),
+            ...changedPictures(v, "icon"),
             ...(v.system !== (g.system_channel_id || "") ? { system_channel_id: v.system || null } : {}),
           });
         },

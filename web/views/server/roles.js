@@ -1,5 +1,6 @@
 // roles.js - the roles of a server: order, editor, deletion.
-import { announce, fill, h, iconButton } from "../../dom.js";
+import { announce, fill, h } from "../../dom.js";
+import { iconButton } from "../../icons.js";
 import { quickForm, small, table } from "../../forms.js";
 import { sortable } from "../../sortable.js";
 import { t } from "../../translate.js";

@@ -34,6 +34,7 @@ const TABS = [
   [null, t("Community"), []],
   ["welcome", t("Welcome screen"), ["MANAGE_GUILD"], async () => (await import("./welcome.js")).welcome],
   ["onboarding", t("Onboarding"), ["MANAGE_GUILD"], async () => (await import("./onboarding.js")).onboarding],
+  ["widget", t("Widget"), ["MANAGE_GUILD"], async () => (await import("./widget.js")).widget],
   ["template", t("Template"), ["MANAGE_GUILD"], async () => (await import("./template.js")).template],
 ];
 

@@ -125,6 +125,7 @@ void replica_handle_message(struct replicas *k, struct str message, struct repli
     ret->number = 0;
     ret->unknown_at = 0;
     ret->restart = false;
+    ret->hello = !in.bad && kind == REPLICA_HELLO && identity != k->identity;
     if (in.bad)
         return;
     pthread_mutex_lock(&k->lock);

@@ -45,6 +45,7 @@ struct replica_reply {
     struct buf bytes;    /* the reply */
     uint64_t number;     /* requested session to which the message replies, or 0 */
     uint32_t unknown_at; /* the node that replied that it has no copy, or 0 */
+    bool hello;          /* another node has announced itself, which it does after a heartbeat */
     bool restart;        /* the replica has missed a message of this node */
     unsigned loop_index; /* loop of that message */
 };

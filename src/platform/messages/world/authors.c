@@ -24,6 +24,22 @@ static enum err read_webhook_author(struct world_file_importer *im, const struct
     return e;
 }
 
+/* Sets *ret if the text is the id of a webhook that does not exist. A message whose webhook was
+ * deleted has the name that it had then. */
+static enum err find_deleted_webhook(struct world_file_importer *im, struct str text,
+                                     snowflake *ret)
+{
+    snowflake id;
+    bool found;
+
+    if (!snowflake_parse(text, &id))
+        return OK;
+    enum err e = tx_exists(im->tx, WEBHOOK_NAME, BIND(v_id(id)), &found);
+    if (!e && !found)
+        *ret = id;
+    return e;
+}
+
 enum err import_message_author(struct world_file_importer *im, const struct world_message *m,
                                snowflake channel, const struct json_path *up,
                                struct imported_message_author *ret)
@@ -37,10 +53,16 @@ enum err import_message_author(struct world_file_importer *im, const struct worl
         return world_file_resolve_reference(im, &user_naming, 0, m->author.value, &author_at,
                                             &ret->author);
     enum err e = tx_one(im->tx, GUILD_OF_CHANNEL, BIND(v_id(channel)), &row, &found);
-    if (!e)
+    if (!e && m->username.given == GIVEN)
+        e = find_deleted_webhook(im, m->webhook.value, &ret->webhook);
+    if (ret->webhook)
+        ret->name = m->username;
+    else if (!e)
         e = world_file_resolve_reference(im, &webhook_naming, row_id(&row, 0), m->webhook.value,
                                          &webhook_at, &ret->webhook);
     ret->author = ret->webhook;
+    if (ret->name.given == GIVEN)
+        return e;
     return e || !ret->webhook ? e : read_webhook_author(im, m, ret);
 }
 

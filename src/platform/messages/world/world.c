@@ -20,6 +20,19 @@ static const struct field message_fields[] = {
     WORLD_FILE_FIELD("poll"),
     MAYBE(struct world_message, stickers, type_world_refs),
     MAYBE(struct world_message, forward, world_forward_type),
+    MAYBE(struct world_message, type, type_count),
+    MAYBE(struct world_message, flags, type_count),
+    MAYBE(struct world_message, pinned_at, type_time),
+    MAYBE(struct world_message, tts, type_bool),
+    MAYBE(struct world_message, mention_everyone, type_bool),
+    MAYBE(struct world_message, mentions, type_world_refs),
+    MAYBE(struct world_message, mention_roles, type_ids),
+    MAYBE(struct world_message, components, type_raw),
+    MAYBE(struct world_message, sticker_items, type_raw),
+    MAYBE(struct world_message, interaction_metadata, type_raw),
+    MAYBE(struct world_message, application_id, type_id),
+    MAYBE(struct world_message, attachments, world_attachment_list),
+    MAYBE(struct world_message, reference, world_reference_type),
     { 0 },
 };
 
@@ -50,13 +63,15 @@ static void check_message_entry(struct form *form, const struct json_path *here,
     if (m->id.given != GIVEN)
         check_message_time(form, here, m);
     world_file_check_json_kind(form, here, "embeds", &m->embeds, JSON_ARRAY, JSON_OBJECT);
+    check_message_details(form, here, m);
 }
 
 WORLD_OBJECT(message, message_fields, check_message_entry);
 
 /* --- import from a world file -------------------------------------------------------- */
 
-static const char COUNT_MESSAGES_IN[] = "select count(*) from messages where channel_id = $1";
+static const char COUNT_MESSAGES_IN[] =
+    "select count(*) from (select id from messages where channel_id = $1 limit 1) m";
 static const char FIND_MESSAGE[] = "select 1 from messages where id = $1";
 static const char UPDATE_LAST_MESSAGE[] =
     "update channels set last_message_id = "
@@ -105,6 +120,8 @@ static enum err insert_imported_message(struct world_file_importer *im,
     made->webhook_avatar = by->avatar;
     import_forwarded_snapshot(im, m->forward.value, made);
     enum err e = import_message_stickers(im, &m->stickers, up, made);
+    if (!e)
+        e = import_message_details(im, m, up, made);
     made->cached_json = message_precompute_json(im->arena, made);
     if (!e)
         e = message_insert(im->tx, made);
@@ -112,6 +129,7 @@ static enum err insert_imported_message(struct world_file_importer *im,
         return e;
     made->edited_timestamp = m->edited_at;
     made->pinned = m->pinned.value;
+    made->pinned_at = m->pinned_at.value;
     return message_update(im->tx, made);
 }
 
@@ -143,7 +161,8 @@ static const char COUNT_MESSAGES_OF[] =
     "where id = $1 and type in (10, 11, 12)";
 static const char NUMBER_MESSAGES[] =
     "update messages set position = p.n, shown = null from (select id, row_number() over (order by id) - 1 as n "
-    "from messages where channel_id = $1) p where messages.id = p.id";
+    "from messages where channel_id = $1) p where messages.id = p.id and "
+    "(messages.position is null or messages.position <> p.n)";
 
 static enum err update_thread_message_count(struct world_file_importer *im, snowflake id)
 {

@@ -15,6 +15,29 @@ struct world_message {
     struct opt_bool pinned;
     struct opt_object forward; /* struct world_forward */
     struct opt_list stickers;  /* struct str */
+
+    /* Fields of messages of other servers; details.c imports them. */
+    struct opt_int type, flags, pinned_at;
+    struct opt_bool tts, mention_everyone;
+    struct opt_str components, sticker_items, interaction_metadata; /* JSON */
+    struct opt_id application_id;
+    struct opt_list mentions;      /* struct str */
+    struct opt_list mention_roles; /* snowflakes */
+    struct opt_list attachments;   /* struct world_attachment */
+    struct opt_object reference;   /* struct world_reference */
+};
+/* An attachment whose bytes an archive has. */
+struct world_attachment {
+    snowflake id;
+    struct str filename;
+    struct opt_str description, content_type, title, waveform;
+    struct opt_int width, height, flags;
+    struct opt_real duration_secs;
+};
+/* The message to which a message replies. */
+struct world_reference {
+    struct opt_int type;
+    struct opt_id message_id, channel_id, guild_id;
 };
 /* The snapshot of a forwarded message, and the ids of the source message. */
 struct world_forward {
@@ -27,7 +50,13 @@ struct world_forward {
     struct opt_list mention_roles;                              /* snowflakes */
 };
 
-extern const struct type world_forward_type;
+extern const struct type world_forward_type, world_attachment_list, world_reference_type;
+
+/* details.c: fields that only messages of other servers have in world files. */
+void check_message_details(struct form *form, const struct json_path *here,
+                           const struct world_message *m);
+enum err import_message_details(struct world_file_importer *im, const struct world_message *m,
+                                const struct json_path *up, struct message *ret);
 
 /* forwards.c: snapshots of forwarded messages. in is NULL if the message is not a forward. */
 void import_forwarded_snapshot(struct world_file_importer *im, const struct world_forward *in,

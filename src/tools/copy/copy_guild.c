@@ -1,0 +1,242 @@
+/* copy_guild.c - `guildhall copy-guild` and `guildhall export-guild`. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "server/guildhall.h"
+#include "tools/copy/copy.h"
+
+#define OFFSET(member) offsetof(struct command_settings, copy.member)
+#define SOURCE_OPTIONS                                                                             \
+    { "from", OPTION_TEXT, .offset = OFFSET(from), .value = "URL|DIR",                             \
+      .help = "URL of the other server's interface, such as https://discord.com/api/v10; "         \
+              "copy-guild also reads the folder of an archive" },                                  \
+        { "token-file", OPTION_TEXT, .offset = OFFSET(token_file), .value = "FILE",                \
+          .help = "File with the token of a bot that is a member of the guild" },                  \
+        { "guild", OPTION_TEXT, .offset = OFFSET(guild), .value = "ID", .help = "Id of the guild" }, \
+        { "cdn", OPTION_TEXT, .offset = OFFSET(cdn), .value = "URL",                               \
+          .help = "Address of the other server's files; unset: as for the interface" },            \
+        { "people", OPTION_CHOICE, .offset = OFFSET(people), .fallback = "all",                    \
+          .choices = "all|names",                                                                  \
+          .help = "all: members, bans, avatars and who reacted; names: only names of authors" },   \
+        { "reaction-users", OPTION_SWITCH, .offset = OFFSET(reaction_users), .fallback = "on",     \
+          .help = "Read who reacted and voted: one request for each emoji of each message" },      \
+        { "files", OPTION_SWITCH, .offset = OFFSET(files), .fallback = "on",                       \
+          .help = "Read attachments and pictures" },                                               \
+        { "max-file-mib", OPTION_INT, .offset = OFFSET(max_file_mib), .fallback = "64", .min = 1,  \
+          .max = 4096, .help = "Largest file to read, in MiB" },                                   \
+        { "requests-per-second", OPTION_INT, .offset = OFFSET(requests_per_second),                \
+          .fallback = "45", .min = 1, .max = 10000,                                                \
+          .help = "Limit of all requests; the other server's own limits hold, too" },              \
+        { "connections", OPTION_INT, .offset = OFFSET(connections), .fallback = "8", .min = 1,     \
+          .max = 32, .help = "Number of parallel connections" },                                   \
+        { "dry-run", OPTION_SWITCH, .offset = OFFSET(dry_run), .fallback = "off",                  \
+          .help = "Print how much there is, and read nothing else" }
+
+/* clang-format off */
+const struct option_row export_guild_option_rows[] = { SOURCE_OPTIONS, { 0 } };
+const struct option_row copy_guild_option_rows[] = {
+    SOURCE_OPTIONS,
+    { "archive", OPTION_TEXT, .offset = OFFSET(archive), .value = "DIR",
+      .help = "Folder for the archive; unset: copies/ID in the data folder" },
+    { 0 },
+};
+/* clang-format on */
+
+/* --- the source ------------------------------------------------------------------------- */
+
+static bool is_url(const char *from)
+{
+    return strncmp(from, "http://", 7) == 0 || strncmp(from, "https://", 8) == 0;
+}
+
+/* Reads the token, without "Bot " and the line break. */
+static bool read_token(const char *path, char ret[300])
+{
+    struct buf text;
+
+    buf_init(&text, 4096);
+    bool ok = read_file_or_stdin(path, &text);
+    struct str token = buf_str(&text);
+    token = str_trim(str_cut(&token, '\n'));
+    if (str_starts_with(token, STR("Bot ")))
+        token = str_skip_bytes(token, 4);
+    if (token.n && token.p[token.n - 1] == '\r')
+        token.n--;
+    if (ok && (!token.n || token.n >= 300)) {
+        fprintf(stderr, "guildhall: '%s' has no token in its first line\n", path);
+        ok = false;
+    }
+    if (ok)
+        snprintf(ret, 300, "%.*s", STR_ARGS(token));
+    buf_clear(&text);
+    return ok;
+}
+
+/* Completes the URL of the interface, and finds the address of files. */
+static void complete_urls(const struct copy_options *o, char api[512], char cdn[512])
+{
+    size_t n = strlen(o->from);
+
+    while (n && o->from[n - 1] == '/')
+        n--;
+    const char *host = strstr(o->from, "://") + 3, *path = strchr(host, '/');
+    snprintf(api, 512, "%.*s%s", (int)n, o->from, path && path < o->from + n ? "" : "/api/v10");
+    size_t origin = path ? (size_t)(path - o->from) : n;
+    if (o->cdn)
+        snprintf(cdn, 512, "%s", o->cdn);
+    else if (strncmp(host, "discord.com", 11) == 0)
+        snprintf(cdn, 512, "https://cdn.discordapp.com");
+    else
+        snprintf(cdn, 512, "%.*s", (int)origin, o->from);
+}
+
+static struct copy_source *open_source(const struct copy_options *o)
+{
+    char api[512], cdn[512], token[300];
+
+    if (!read_token(o->token_file, token))
+        return NULL;
+    complete_urls(o, api, cdn);
+    return copy_source_new(&(struct copy_source_options){
+        .api = api, .cdn = cdn, .token = token, .requests_per_second = o->requests_per_second });
+}
+
+/* --- downloading ------------------------------------------------------------------------- */
+
+static int exit_status(enum copy_result result)
+{
+    return result == COPY_OK ? 0 : result == COPY_REFUSED || result == COPY_FAILED ? 2 : 1;
+}
+
+static void print_report(const struct guild_archive *a, const struct copy_source *s)
+{
+    if (s) {
+        struct copy_source_counts n = copy_source_counts(s);
+
+        printf("%lld requests, %lld of them answered 429, %lld repeated, %lld bytes\n",
+               (long long)n.requests, (long long)n.rate_limited, (long long)n.retries,
+               (long long)n.bytes);
+    }
+    if (a->not_taken_count)
+        printf("%lld things could not be taken; '%s/not-taken.jsonl' says which and why\n",
+               (long long)a->not_taken_count, a->folder);
+}
+
+static bool parse_copy_options(const struct copy_options *o, struct copy_download_options *ret)
+{
+    uint64_t id;
+
+    if (!o->from || !is_url(o->from) || !o->token_file || !o->guild ||
+        !str_to_u64(str_of(o->guild), &id) || !id) {
+        print_usage_error("--from URL --token-file FILE --guild ID are required");
+        return false;
+    }
+    *ret = (struct copy_download_options){ .guild = id,
+                                           .max_file_bytes = o->max_file_mib * 1024 * 1024,
+                                           .workers = o->connections,
+                                           .files = o->files,
+                                           .reaction_users = o->reaction_users,
+                                           .people = strcmp(o->people, "all") == 0 };
+    return true;
+}
+
+/* Fills the archive from the other server. */
+static enum copy_result download_archive(const struct copy_options *o, struct guild_archive *archive)
+{
+    struct copy_download_options options;
+    struct copy_source *source =
+        parse_copy_options(o, &options) ? open_source(o) : NULL;
+
+    if (!source)
+        return COPY_STOPPED;
+    enum copy_result result = copy_download_guild(source, archive, &options);
+    print_report(archive, source);
+    copy_source_free(source);
+    return result;
+}
+
+static int print_estimate(const struct copy_options *o)
+{
+    struct copy_download_options options;
+    struct copy_source *source = parse_copy_options(o, &options) ? open_source(o) : NULL;
+    enum copy_result result = source ? copy_print_estimate(source, &options) : COPY_STOPPED;
+
+    copy_source_free(source);
+    return exit_status(result);
+}
+
+int tool_export_guild(const struct command_settings *s, char **arguments)
+{
+    struct guild_archive archive;
+    enum copy_result result = COPY_STOPPED;
+
+    if (s->copy.dry_run && !arguments[0])
+        return print_estimate(&s->copy);
+    if (!arguments[0] || arguments[1])
+        return print_usage_error(
+            "export-guild FOLDER --from URL --token-file FILE --guild ID");
+    if (guild_archive_open(&archive, arguments[0]))
+        result = download_archive(&s->copy, &archive);
+    guild_archive_close(&archive);
+    return exit_status(result);
+}
+
+/* --- importing ----------------------------------------------------------------------------- */
+
+static enum copy_result load_archive(const struct command_settings *s, struct guild_archive *archive)
+{
+    enum copy_result result = COPY_STOPPED;
+    struct store *store;
+
+    if (open_store_as_owner(&s->config, &store))
+        return COPY_STOPPED;
+    if (!store_lock_exclusive(store))
+        result = copy_load_archive(
+            &(struct copy_load_options){ .config = &s->config,
+                                         .store = store,
+                                         .archive = archive,
+                                         .people = strcmp(s->copy.people, "all") == 0 });
+    store_close(store);
+    return result;
+}
+
+int tool_copy_guild(const struct command_settings *s, char **arguments)
+{
+    const struct copy_options *o = &s->copy;
+    struct guild_archive archive;
+    char folder[1024];
+    enum copy_result result = COPY_OK;
+
+    if (arguments[0] || !o->from)
+        return print_usage_error(
+            "copy-guild --from URL --token-file FILE --guild ID, or copy-guild --from FOLDER");
+    bool remote = is_url(o->from);
+    if (remote && o->dry_run)
+        return print_estimate(o);
+    if (!remote)
+        snprintf(folder, sizeof folder, "%s", o->from);
+    else if (o->archive)
+        snprintf(folder, sizeof folder, "%s", o->archive);
+    else
+        snprintf(folder, sizeof folder, "%s/copies/%s", s->config.data, o->guild ? o->guild : "");
+    struct stat st;
+    if (!remote && stat(folder, &st) != 0) {
+        fprintf(stderr, "guildhall: cannot read the archive '%s': %s\n", folder, strerror(errno));
+        return 1;
+    }
+    bool opened = guild_archive_open(&archive, folder);
+    if (!opened)
+        result = COPY_STOPPED;
+    else if (remote)
+        result = download_archive(o, &archive);
+    if (opened && result != COPY_STOPPED) {
+        enum copy_result loaded = load_archive(s, &archive);
+
+        result = loaded == COPY_OK ? result : loaded;
+        print_report(&archive, NULL);
+    }
+    guild_archive_close(&archive);
+    return exit_status(result);
+}

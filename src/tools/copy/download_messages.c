@@ -1,0 +1,289 @@
+/* download_messages.c - reads the messages of a channel page by page.
+ *
+ * A page is appended to the list of its channel when everything that belongs to its messages is
+ * there: files, users who reacted and voted. The last line therefore says where to continue. */
+#include <inttypes.h>
+
+#include "model/message.h"
+#include "tools/copy/copy.h"
+
+enum { MESSAGES_PER_PAGE = 100, USERS_PER_PAGE = 100, MAX_USERS_PER_EMOJI = 5000 };
+
+struct message_download {
+    struct copy_download *download;
+    struct copy_connection *connection;
+    snowflake channel;
+    struct buf body, lines; /* response of a request; lines of the page */
+    enum copy_result result;
+};
+
+/* --- users of reactions and answers -------------------------------------------------------- */
+
+/* Appends the users that a paged list returns. `array` is the member with the users, or "". */
+static void append_users(struct message_download *m, const char *path, const char *array,
+                         snowflake message)
+{
+    struct json_writer j = json_writer_to_buf(&m->lines);
+    size_t n = 0, total = 0;
+    snowflake last = 0;
+    char page[900], what[200];
+
+    json_begin_array(&j);
+    do {
+        struct arena *arena = arena_new_small();
+
+        n = 0;
+        snprintf(page, sizeof page, "%s%climit=%d&after=%" PRIu64, path,
+                 strchr(path, '?') ? '&' : '?', USERS_PER_PAGE, last);
+        m->result = copy_request(m->connection, "GET", page, (struct str){ 0 }, &m->body);
+        if (m->result == COPY_OK) {
+            struct str body = buf_str(&m->body);
+            struct list users =
+                json_array_items(arena, *array ? json_member_raw(body, array) : body);
+
+            n = users.count;
+            for (size_t i = 0; i < n; i++)
+                json_write_raw(&j, ((struct str *)users.items)[i]);
+            last = n ? json_member_id(((struct str *)users.items)[n - 1], "id") : 0;
+        }
+        arena_free(arena);
+        total += n;
+    } while (n >= USERS_PER_PAGE && last && total < MAX_USERS_PER_EMOJI);
+    json_end_array(&j);
+    if (m->result == COPY_REFUSED || total >= MAX_USERS_PER_EMOJI) {
+        snprintf(what, sizeof what, "users of a reaction or answer of message %" PRIu64, message);
+        guild_archive_report(m->download->archive, what,
+                       m->result == COPY_REFUSED ? m->connection->reason
+                                                 : "only the first 5000 users are copied");
+        m->result = COPY_OK;
+    }
+}
+
+static void append_reaction_users(struct message_download *m, struct arena *arena,
+                                  struct str message, snowflake id)
+{
+    struct list reactions = json_array_items(arena, json_member_raw(message, "reactions"));
+    const struct str *items = reactions.items;
+    char path[700];
+
+    if (!reactions.count)
+        return;
+    buf_add_lit(&m->lines, ",\"reaction_users\":[");
+    for (size_t i = 0; i < reactions.count && m->result == COPY_OK; i++) {
+        struct str emoji = json_member_raw(items[i], "emoji");
+        struct str name = json_member_text(arena, emoji, "name");
+        snowflake emoji_id = json_member_id(emoji, "id");
+        struct str key = emoji_id ? str_printf(arena, "%.*s:%" PRIu64,
+                                               STR_ARGS(name.n ? name : STR("_")), emoji_id)
+                                  : name;
+
+        snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%" PRIu64 "/reactions/%.*s",
+                 m->channel, id, STR_ARGS(str_percent_encode(arena, key)));
+        if (i)
+            buf_add_char(&m->lines, ',');
+        append_users(m, path, "", id);
+    }
+    buf_add_char(&m->lines, ']');
+}
+
+static void append_poll_voters(struct message_download *m, struct arena *arena, struct str message,
+                               snowflake id)
+{
+    struct str poll = json_member_raw(message, "poll");
+    struct list answers = json_array_items(arena, json_member_raw(poll, "answers"));
+    const struct str *items = answers.items;
+    char path[200];
+
+    if (!answers.count)
+        return;
+    buf_add_lit(&m->lines, ",\"poll_voters\":[");
+    for (size_t i = 0; i < answers.count && m->result == COPY_OK; i++) {
+        snprintf(path, sizeof path, "/channels/%" PRIu64 "/polls/%" PRIu64 "/answers/%lld",
+                 m->channel, id, (long long)json_member_int(items[i], "answer_id"));
+        if (i)
+            buf_add_char(&m->lines, ',');
+        append_users(m, path, "users", id);
+    }
+    buf_add_char(&m->lines, ']');
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static void queue_attachments(struct message_download *m, struct arena *arena, struct str message,
+                              struct file_batch *batch)
+{
+    struct list attachments = json_array_items(arena, json_member_raw(message, "attachments"));
+    const struct str *items = attachments.items;
+
+    for (size_t i = 0; i < attachments.count; i++) {
+        struct str url = json_member_text(arena, items[i], "url");
+        struct file_job job = { .attachment_id = json_member_id(items[i], "id"), .batch = batch };
+
+        if (!job.attachment_id || url.n >= sizeof job.url)
+            continue;
+        snprintf(job.url, sizeof job.url, "%.*s", STR_ARGS(url));
+        snprintf(job.name, sizeof job.name, "attachments/%" PRIu64, job.attachment_id);
+        file_queue_add(m->download, &job);
+    }
+}
+
+static void queue_author_avatar(struct message_download *m, struct arena *arena, struct str message,
+                                struct file_batch *batch)
+{
+    struct str author = json_member_raw(message, "author"),
+               hash = json_member_text(arena, author, "avatar");
+    snowflake id = json_member_id(author, "id");
+    struct file_job job = { .batch = batch };
+
+    if (!hash.n || hash.n > 80 || memchr(hash.p, '/', hash.n) || !m->download->options->people ||
+        json_member_raw(message, "webhook_id").n)
+        return;
+    snprintf(job.name, sizeof job.name, "avatars/%" PRIu64 "/%.*s", id, STR_ARGS(hash));
+    snprintf(job.url, sizeof job.url, "/avatars/%" PRIu64 "/%.*s.%s", id, STR_ARGS(hash),
+             str_starts_with(hash, STR("a_")) ? "gif" : "png");
+    file_queue_add(m->download, &job);
+}
+
+/* --- pages --------------------------------------------------------------------------------------- */
+
+/* Appends a message as one line. JSON that the interface sends has no line breaks outside of
+ * strings, except between the tokens of a formatted response. */
+static void append_message_line(struct message_download *m, struct arena *arena, struct str message)
+{
+    snowflake id = json_member_id(message, "id");
+    size_t start = m->lines.n;
+
+    buf_add(&m->lines, message.p, message.n - 1);
+    for (size_t i = start; i < m->lines.n; i++)
+        if (m->lines.p[i] == '\n' || m->lines.p[i] == '\r')
+            m->lines.p[i] = ' ';
+    if (m->download->options->reaction_users && m->download->options->people) {
+        append_reaction_users(m, arena, message, id);
+        append_poll_voters(m, arena, message, id);
+    }
+    buf_add_lit(&m->lines, "}\n");
+}
+
+/* Reads a page after the id `after`. Pages are sent newest first, lists are oldest first. */
+static size_t download_page(struct message_download *m, struct guild_archive_list *list)
+{
+    struct arena *arena = arena_new();
+    struct file_batch batch = { 0 };
+    char path[200];
+    size_t n = 0;
+
+    snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages?limit=%d&after=%" PRIu64,
+             m->channel, MESSAGES_PER_PAGE, list->last);
+    m->result = copy_request(m->connection, "GET", path, (struct str){ 0 }, &m->body);
+    if (m->result == COPY_OK) {
+        struct str page = str_dup(arena, buf_str(&m->body));
+        struct list messages = json_array_items(arena, page);
+        const struct str *items = messages.items;
+
+        n = messages.count;
+        buf_reset(&m->lines);
+        for (size_t i = 0; i < n; i++) {
+            queue_attachments(m, arena, items[i], &batch);
+            queue_author_avatar(m, arena, items[i], &batch);
+        }
+        for (size_t i = n; i > 0 && m->result == COPY_OK; i--)
+            append_message_line(m, arena, items[i - 1]);
+        enum copy_result files = file_queue_finish_batch(m->download, m->connection, &batch);
+        if (m->result == COPY_OK)
+            m->result = files;
+        if (m->result == COPY_OK && n && !guild_archive_list_append(list, buf_str(&m->lines)))
+            m->result = COPY_STOPPED;
+        if (m->result == COPY_OK && n)
+            list->last = json_member_id(items[0], "id");
+    }
+    arena_free(arena);
+    return m->result == COPY_OK ? n : 0;
+}
+
+static enum copy_result download_pins(struct message_download *m)
+{
+    char path[200], name[100], before[120] = "";
+    struct json_writer j = json_writer_to_buf(&m->lines);
+    bool more;
+
+    buf_reset(&m->lines);
+    do {
+        struct arena *arena = arena_new_small();
+
+        more = false;
+        snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/pins?limit=50%s", m->channel,
+                 before);
+        m->result = copy_request(m->connection, "GET", path, (struct str){ 0 }, &m->body);
+        struct str body = buf_str(&m->body);
+        struct list pins = json_array_items(
+            arena, m->result == COPY_OK ? json_member_raw(body, "items") : (struct str){ 0 });
+        for (size_t i = 0; i < pins.count; i++) {
+            struct str pin = ((struct str *)pins.items)[i];
+
+            j.comma = false;
+            json_begin_object(&j);
+            json_write_name(&j, "id");
+            json_write_id(&j, json_member_id(json_member_raw(pin, "message"), "id"));
+            json_write_name(&j, "pinned_at");
+            json_write_raw(&j, json_member_raw(pin, "pinned_at"));
+            json_end_object(&j);
+            buf_add_char(&m->lines, '\n');
+            snprintf(before, sizeof before, "&before=%.*s",
+                     STR_ARGS(str_percent_encode(arena, json_member_text(arena, pin, "pinned_at"))));
+        }
+        more = pins.count && json_member_is_true(body, "has_more");
+        arena_free(arena);
+    } while (more);
+    snprintf(name, sizeof name, "pins/%" PRIu64 ".jsonl", m->channel);
+    if (m->result == COPY_OK && m->lines.n &&
+        !guild_archive_write_lines(m->download->archive, name, buf_str(&m->lines)))
+        m->result = COPY_STOPPED;
+    return m->result;
+}
+
+/* Updates the share of a channel that was read, from the time of its last message. */
+static void update_progress(struct copy_download *d, struct copy_channel *channel, snowflake last,
+                            size_t n)
+{
+    double begin = (double)(channel->id >> 22), end = (double)(channel->last_message_id >> 22),
+           now = (double)(last >> 22);
+
+    pthread_mutex_lock(&d->lock);
+    d->message_count += (int64_t)n;
+    channel->progress = end > begin ? (now - begin) / (end - begin) : 0;
+    if (channel->progress > 1)
+        channel->progress = 1;
+    if (channel->progress < 0)
+        channel->progress = 0;
+    pthread_mutex_unlock(&d->lock);
+}
+
+enum copy_result copy_download_messages(struct copy_download *d, struct copy_connection *c,
+                                        struct copy_channel *channel)
+{
+    struct message_download m = { .download = d, .connection = c, .channel = channel->id };
+    struct guild_archive_list list;
+    char name[100];
+    size_t n = 0;
+
+    snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", channel->id);
+    if (!guild_archive_list_open(d->archive, name, "id", &list))
+        return COPY_STOPPED;
+    /* A channel whose newest message is in the archive needs no request. */
+    if (list.last && channel->last_message_id && list.last >= channel->last_message_id) {
+        guild_archive_list_close(&list);
+        return COPY_OK;
+    }
+    buf_init(&m.body, SIZE_MAX);
+    buf_init(&m.lines, SIZE_MAX);
+    if (download_pins(&m) == COPY_OK) {
+        do {
+            n = download_page(&m, &list);
+            update_progress(d, channel, list.last, n);
+        } while (n >= MESSAGES_PER_PAGE && m.result == COPY_OK && !d->stopped);
+    }
+    buf_clear(&m.body);
+    buf_clear(&m.lines);
+    guild_archive_list_close(&list);
+    return m.result == COPY_OK && d->stopped ? COPY_FAILED : m.result;
+}

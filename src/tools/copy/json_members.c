@@ -1,0 +1,70 @@
+/* json_members.c - reads members of JSON objects without a schema. */
+#include "tools/copy/copy.h"
+
+#include <limits.h>
+
+static void begin_reading(struct json_reader *r, struct str text, struct arena *arena)
+{
+    json_reader_init(r, text, arena);
+    r->values_max = UINT_MAX;
+}
+
+struct str json_member_raw(struct str object, const char *name)
+{
+    struct arena *arena = arena_new_small();
+    struct str key, raw, found = { 0 };
+    struct json_reader r;
+
+    begin_reading(&r, object, arena);
+    if (json_peek_kind(&r) == JSON_OBJECT) {
+        json_enter_container(&r);
+        while (!found.p && json_next_member(&r, &key) && json_skip_value(&r, &raw))
+            if (str_is(key, name))
+                found = raw;
+    }
+    arena_free(arena);
+    return str_is(found, "null") ? (struct str){ 0 } : found;
+}
+
+struct str json_member_text(struct arena *arena, struct str object, const char *name)
+{
+    struct str raw = json_member_raw(object, name), text = { 0 };
+    struct json_reader r;
+
+    begin_reading(&r, raw, arena);
+    if (raw.n && json_peek_kind(&r) == JSON_STRING && json_read_string(&r, &text))
+        return text;
+    return (struct str){ 0 };
+}
+
+int64_t json_member_int(struct str object, const char *name)
+{
+    int64_t value = 0;
+
+    return json_parse_int_text(json_member_raw(object, name), &value) ? value : 0;
+}
+
+snowflake json_member_id(struct str object, const char *name)
+{
+    return (snowflake)json_member_int(object, name);
+}
+
+bool json_member_is_true(struct str object, const char *name)
+{
+    return str_is(json_member_raw(object, name), "true");
+}
+
+struct list json_array_items(struct arena *arena, struct str array)
+{
+    struct list items = { 0 };
+    struct json_reader r;
+    struct str raw;
+
+    begin_reading(&r, array, arena);
+    if (!array.n || json_peek_kind(&r) != JSON_ARRAY)
+        return items;
+    json_enter_container(&r);
+    while (json_next_item(&r) && json_skip_value(&r, &raw))
+        *(struct str *)list_append(arena, &items, sizeof raw) = raw;
+    return items;
+}

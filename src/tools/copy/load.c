@@ -1,0 +1,598 @@
+/* load.c - imports an archive, in small world files, each in one transaction.
+ *
+ * Entries are found by their ids, so everything may be imported again: an import that was
+ * interrupted continues, and a second run adds what is new. If a world file is refused, its halves
+ * are imported, so that one object cannot prevent the import of others. */
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "model/channel.h"
+#include "server/guildhall.h"
+#include "tools/copy/copy.h"
+#include "tools/progress.h"
+
+enum {
+    MAX_ENTRIES = 100,
+    MAX_MEMBER_ENTRIES = 500,
+    MAX_ENTRY_BYTES = 512 * 1024, /* an import needs several times that memory */
+};
+
+struct loader {
+    const struct copy_load_options *options;
+    struct world_file_import_options import;
+    struct copy_conversion conversion;
+    struct buf guild; /* members of the guild that every world file needs: id, name and owner */
+    struct world_entries entries;
+    struct buf before, after; /* text around the entries */
+    const char *what;         /* for the report, such as "roles" */
+    struct arena *arena;      /* cleared after each import */
+    bool failed;
+    int64_t refused, imported;
+};
+
+/* --- importing entries --------------------------------------------------------------------- */
+
+static struct str entry_range(const struct world_entries *e, size_t from, size_t to)
+{
+    size_t start = from ? e->ends[from - 1] + 1 : 0;
+
+    return str_slice(e->text.p + start, e->ends[to - 1] - start);
+}
+
+static void report_refused_entry(struct loader *l, struct str entry, struct str problems)
+{
+    struct arena *arena = arena_new_small();
+    struct str id = json_member_text(arena, entry, "id"), why = str_cut(&problems, '\n');
+    char what[200], text[400];
+
+    if (!id.n)
+        id = json_member_text(arena, entry, "user");
+    snprintf(what, sizeof what, "%s %.*s", l->what, STR_ARGS(id));
+    snprintf(text, sizeof text, "not imported: %.*s", (int)(why.n > 350 ? 350 : why.n),
+             why.n ? why.p : "an id of it belongs to another object");
+    guild_archive_report(l->options->archive, what, text);
+    l->refused++;
+    arena_free(arena);
+}
+
+/* Imports a range of entries; halves the range if it is refused. */
+static void import_range(struct loader *l, const struct world_entries *e, struct str before,
+                         struct str after, size_t from, size_t to)
+{
+    struct world_file_import_report report;
+    struct buf text;
+
+    if (from == to || l->failed)
+        return;
+    buf_init(&text, SIZE_MAX);
+    buf_add_str(&text, before);
+    buf_add_str(&text, entry_range(e, from, to));
+    buf_add_str(&text, after);
+    enum err result = world_file_import(l->options->store, &l->import, buf_str(&text), l->arena,
+                                        &report);
+    buf_clear(&text);
+    if (result == OK) {
+        l->imported += (int64_t)(to - from);
+    } else if (result != ERR_INVALID_FORM_BODY && result != ERR_INVALID_JSON &&
+               result != ERR_STORE_CONFLICT) {
+        fprintf(stderr, "guildhall: cannot write to the store: error %d\n", (int)result);
+        l->failed = true;
+    } else if (to - from == 1) {
+        report_refused_entry(l, entry_range(e, from, to), report.problems);
+    } else {
+        size_t middle = from + (to - from) / 2;
+
+        arena_reset(l->arena);
+        import_range(l, e, before, after, from, middle);
+        import_range(l, e, before, after, middle, to);
+    }
+    arena_reset(l->arena);
+}
+
+/* Imports the collected entries, after the accounts to which they refer. */
+static void import_entries(struct loader *l)
+{
+    const char *what = l->what;
+
+    l->what = "account";
+    import_range(l, &l->conversion.users, STR("{\"users\":["), STR("]}"), 0,
+                 l->conversion.users.count);
+    l->what = what;
+    world_entries_clear(&l->conversion.users);
+    mark_queued_users_known(&l->conversion);
+    import_range(l, &l->entries, buf_str(&l->before), buf_str(&l->after), 0, l->entries.count);
+    world_entries_clear(&l->entries);
+}
+
+/* --- lists of the guild ----------------------------------------------------------------------- */
+
+struct list_reader {
+    struct loader *loader;
+    world_entry_function *write;
+    size_t max_entries;
+    bool (*accepts)(struct str line); /* NULL: all lines */
+};
+
+static void add_entry(struct loader *l, world_entry_function *write, struct arena *arena,
+                      struct str line)
+{
+    size_t before = l->entries.text.n;
+
+    if (write(&l->conversion, arena, line, &l->entries.text))
+        world_entries_end_entry(&l->entries);
+    else
+        buf_truncate(&l->entries.text, before);
+}
+
+static bool import_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    struct list_reader *r = arg;
+
+    (void)next_offset;
+    if (!r->accepts || r->accepts(line))
+        add_entry(r->loader, r->write, arena, line);
+    if (r->loader->entries.count >= r->max_entries ||
+        r->loader->entries.text.n >= MAX_ENTRY_BYTES ||
+        r->loader->conversion.users.text.n >= MAX_ENTRY_BYTES)
+        import_entries(r->loader);
+    return !r->loader->failed;
+}
+
+/* Imports the lines of a file as entries of a list of the guild. */
+static void import_list(struct loader *l, const char *file, const char *list,
+                        world_entry_function *write, bool (*accepts)(struct str line))
+{
+    struct list_reader r = { l, write, MAX_ENTRIES, accepts };
+
+    if (l->failed)
+        return;
+    if (str_is(str_of(list), "members"))
+        r.max_entries = MAX_MEMBER_ENTRIES;
+    l->what = list;
+    buf_reset(&l->before);
+    buf_reset(&l->after);
+    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":[", STR_ARGS(buf_str(&l->guild)), list);
+    buf_add_lit(&l->after, "]}]}");
+    guild_archive_for_each_line(l->options->archive, file, 0, import_line, &r);
+    import_entries(l);
+}
+
+static bool is_category(struct str line)
+{
+    return json_member_int(line, "type") == CHANNEL_CATEGORY;
+}
+
+static bool is_no_category(struct str line)
+{
+    return !is_category(line);
+}
+
+/* --- the guild itself ----------------------------------------------------------------------------- */
+
+static bool read_guild_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    (void)next_offset, (void)arena;
+    buf_reset(arg);
+    buf_add_str(arg, line);
+    return false;
+}
+
+/* Imports the guild's own fields. Its settings name channels, so this runs again after these. */
+static void import_guild_fields(struct loader *l, struct str guild)
+{
+    struct arena *arena = arena_new();
+
+    l->what = "guild";
+    buf_reset(&l->before);
+    buf_reset(&l->after);
+    buf_add_lit(&l->before, "{\"guilds\":[");
+    buf_add_lit(&l->after, "]}");
+    add_entry(l, write_world_guild, arena, guild);
+    import_entries(l);
+    arena_free(arena);
+}
+
+static void import_roles(struct loader *l, struct str guild)
+{
+    struct arena *arena = arena_new();
+    struct list roles = json_array_items(arena, json_member_raw(guild, "roles"));
+    struct list_reader r = { l, write_world_role, SIZE_MAX, NULL };
+
+    l->what = "role";
+    for (size_t i = 0; i < roles.count; i++)
+        add_known_id(&l->conversion.known.roles,
+                     json_member_id(((struct str *)roles.items)[i], "id"));
+    buf_reset(&l->before);
+    buf_reset(&l->after);
+    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"roles\":[", STR_ARGS(buf_str(&l->guild)));
+    buf_add_lit(&l->after, "]}]}");
+    for (size_t i = 0; i < roles.count; i++)
+        import_line(&r, ((struct str *)roles.items)[i], 0, arena);
+    import_entries(l);
+    arena_free(arena);
+}
+
+/* --- channels ---------------------------------------------------------------------------------------- */
+
+static bool add_known_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    (void)next_offset, (void)arena;
+    add_known_id(arg, json_member_id(line, "id"));
+    return true;
+}
+
+typedef void thread_list_function(struct loader *l, const char *file, void *arg);
+struct parent_reader {
+    struct loader *loader;
+    thread_list_function *found;
+    void *arg;
+};
+
+static bool visit_parent(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    struct parent_reader *r = arg;
+    static const char *const kinds[] = { "public", "private" };
+    char file[100];
+
+    (void)next_offset, (void)arena;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        snprintf(file, sizeof file, "archived_threads/%" PRIu64 ".%s.jsonl",
+                 json_member_id(line, "id"), kinds[i]);
+        r->found(r->loader, file, r->arg);
+    }
+    return !r->loader->failed;
+}
+
+/* Calls found for each file with threads. */
+static void for_each_thread_list(struct loader *l, thread_list_function *found, void *arg)
+{
+    struct parent_reader r = { l, found, arg };
+
+    found(l, "active_threads.jsonl", arg);
+    guild_archive_for_each_line(l->options->archive, "channels.jsonl", 0, visit_parent, &r);
+}
+
+static void import_threads(struct loader *l, const char *file, void *arg)
+{
+    (void)arg;
+    import_list(l, file, "channels", write_world_channel, NULL);
+    guild_archive_for_each_line(l->options->archive, file, 0, add_known_line,
+                          &l->conversion.known.channels);
+}
+
+/* --- messages --------------------------------------------------------------------------------------------- */
+
+struct message_reader {
+    struct loader *loader;
+    snowflake channel;
+    snowflake first;   /* first id of the lines that are not imported yet; 0 if none */
+    struct buf lines;  /* lines that are not imported yet */
+    size_t count;
+};
+
+struct stored_message_query {
+    snowflake channel, first, last;
+    struct map *ret;
+};
+
+static const char STORED_MESSAGES[] =
+    "select id from messages where channel_id = $1 and id >= $2 and id <= $3";
+
+static enum err read_stored_messages(struct tx *tx, void *arg)
+{
+    const struct stored_message_query *q = arg;
+    struct rows r;
+    enum err e =
+        tx_query(tx, STORED_MESSAGES, BIND(v_id(q->channel), v_id(q->first), v_id(q->last)), &r);
+
+    if (e)
+        return e;
+    while (rows_next(&r))
+        add_known_id(q->ret, row_id(&r, 0));
+    return rows_end(&r);
+}
+
+static void import_message_lines(struct message_reader *r)
+{
+    struct loader *l = r->loader;
+    struct str rest = buf_str(&r->lines);
+    struct map stored;
+
+    map_init(&stored);
+    if (r->count) {
+        struct str last = rest;
+        const char *end = memrchr(rest.p, '\n', rest.n - 1);
+
+        if (end)
+            last = str_slice(end + 1, rest.n - (size_t)(end + 1 - rest.p));
+        struct stored_message_query q = { r->channel, r->first, json_member_id(last, "id"),
+                                          &stored };
+        l->failed |= store_run(l->options->store, STORE_READ, l->arena, read_stored_messages, &q)
+                     != OK;
+    }
+    while (rest.n && !l->failed) {
+        struct arena *arena = arena_new_small();
+        struct str line = str_cut(&rest, '\n');
+
+        if (!is_known_id(&stored, json_member_id(line, "id")))
+            add_entry(l, write_world_message, arena, line);
+        arena_free(arena);
+    }
+    import_entries(l);
+    map_clear(&stored);
+    buf_reset(&r->lines);
+    r->count = 0;
+    r->first = 0;
+}
+
+static bool add_message_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    struct message_reader *r = arg;
+
+    (void)next_offset, (void)arena;
+    if (!r->first)
+        r->first = json_member_id(line, "id");
+    buf_add_str(&r->lines, line);
+    buf_add_char(&r->lines, '\n');
+    r->count++;
+    if (r->count >= MAX_ENTRIES || r->lines.n >= MAX_ENTRY_BYTES)
+        import_message_lines(r);
+    return !r->loader->failed;
+}
+
+struct pin_reader {
+    struct loader *loader;
+    struct arena *arena;
+};
+
+static bool add_pin(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    struct pin_reader *r = arg;
+    struct str *time = arena_alloc(r->arena, sizeof *time);
+
+    (void)next_offset, (void)arena;
+    *time = str_dup(r->arena, json_member_raw(line, "pinned_at"));
+    map_put(&r->loader->conversion.pinned_at, json_member_id(line, "id"), time);
+    return true;
+}
+
+/* The entry of the channel has a type, because it would become a text channel without it. */
+static bool write_channel_start(struct loader *l, struct str channel)
+{
+    const char *type = world_channel_type(json_member_int(channel, "type"));
+    struct str name = json_member_raw(channel, "name");
+
+    buf_reset(&l->before);
+    if (type)
+        buf_printf(&l->before,
+                   "{\"guilds\":[{%.*s,\"channels\":[{\"id\":\"%" PRIu64
+                   "\",\"name\":%.*s,\"type\":\"%s\",\"people\":[],\"messages\":[",
+                   STR_ARGS(buf_str(&l->guild)), json_member_id(channel, "id"), STR_ARGS(name),
+                   type);
+    return type;
+}
+
+static bool import_messages_of_channel(void *arg, struct str channel, int64_t next_offset,
+                                       struct arena *arena)
+{
+    struct loader *l = arg;
+    struct message_reader r = { .loader = l, .channel = json_member_id(channel, "id") };
+    struct pin_reader pins = { l, arena_new() };
+    char file[100];
+
+    (void)next_offset, (void)arena;
+    if (!write_channel_start(l, channel)) {
+        arena_free(pins.arena);
+        return true;
+    }
+    snprintf(file, sizeof file, "pins/%" PRIu64 ".jsonl", r.channel);
+    guild_archive_for_each_line(l->options->archive, file, 0, add_pin, &pins);
+    l->what = "message";
+    buf_reset(&l->after);
+    buf_add_lit(&l->after, "]}]}]}");
+    buf_init(&r.lines, SIZE_MAX);
+    snprintf(file, sizeof file, "messages/%" PRIu64 ".jsonl", r.channel);
+    guild_archive_for_each_line(l->options->archive, file, 0, add_message_line, &r);
+    import_message_lines(&r);
+    buf_clear(&r.lines);
+    map_clear(&l->conversion.pinned_at);
+    arena_free(pins.arena);
+    return !l->failed;
+}
+
+static void import_messages_of_threads(struct loader *l, const char *file, void *arg)
+{
+    (void)arg;
+    guild_archive_for_each_line(l->options->archive, file, 0, import_messages_of_channel, l);
+}
+
+/* --- verification ---------------------------------------------------------------------------------------- */
+
+struct row_count {
+    struct sql sql;
+    snowflake id;
+    int64_t count;
+};
+
+static enum err read_row_count(struct tx *tx, void *arg)
+{
+    struct row_count *q = arg;
+    const struct value values[] = { v_id(q->id) };
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, q->sql, values, 1, &row, &found);
+
+    q->count = e ? -1 : row_int(&row, 0);
+    return e;
+}
+
+struct verification {
+    struct loader *loader;
+    int64_t lines, rows;
+};
+
+static int64_t count_rows(struct loader *l, struct sql sql, snowflake id)
+{
+    struct row_count q = { sql, id, 0 };
+
+    l->failed |= store_run(l->options->store, STORE_READ, l->arena, read_row_count, &q) != OK;
+    arena_reset(l->arena);
+    return q.count;
+}
+
+static const char COUNT_MESSAGES[] = "select count(*) from messages where channel_id = $1";
+
+static bool verify_channel(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    struct verification *v = arg;
+    snowflake id = json_member_id(line, "id");
+    char file[100], what[100], why[200];
+
+    (void)next_offset, (void)arena;
+    snprintf(file, sizeof file, "messages/%" PRIu64 ".jsonl", id);
+    int64_t lines = guild_archive_count_lines(v->loader->options->archive, file);
+    int64_t rows = lines ? count_rows(v->loader, SQL(COUNT_MESSAGES), id) : 0;
+    v->lines += lines;
+    v->rows += rows < lines ? rows : lines;
+    if (rows < lines) {
+        snprintf(what, sizeof what, "channel %" PRIu64, id);
+        snprintf(why, sizeof why, "the archive has %lld messages, the store has %lld",
+                 (long long)lines, (long long)rows);
+        guild_archive_report(v->loader->options->archive, what, why);
+    }
+    return !v->loader->failed;
+}
+
+static void verify_threads(struct loader *l, const char *file, void *arg)
+{
+    guild_archive_for_each_line(l->options->archive, file, 0, verify_channel, arg);
+}
+
+static const char COUNT_MEMBER_ROWS[] = "select count(*) from members where guild_id = $1";
+static const char COUNT_EMOJI_ROWS[] = "select count(*) from emojis where guild_id = $1";
+static const char COUNT_STICKER_ROWS[] = "select count(*) from stickers where guild_id = $1";
+static const char COUNT_SOUND_ROWS[] = "select count(*) from sounds where guild_id = $1";
+static const char COUNT_BAN_ROWS[] = "select count(*) from bans where guild_id = $1";
+
+static const struct verified_list {
+    const char *name;
+    struct sql count;
+} verified_lists[] = {
+    { "members", { &COUNT_MEMBER_ROWS } }, { "emojis", { &COUNT_EMOJI_ROWS } },
+    { "stickers", { &COUNT_STICKER_ROWS } }, { "sounds", { &COUNT_SOUND_ROWS } },
+    { "bans", { &COUNT_BAN_ROWS } },
+};
+
+/* Compares the numbers of lines with the numbers of rows, and prints both. */
+static void verify_counts(struct loader *l)
+{
+    struct verification v = { .loader = l };
+    char file[100];
+
+    guild_archive_for_each_line(l->options->archive, "channels.jsonl", 0, verify_channel, &v);
+    for_each_thread_list(l, verify_threads, &v);
+    printf("%-10s %lld of %lld\n", "messages", (long long)v.rows, (long long)v.lines);
+    for (size_t i = 0; i < COUNT_OF(verified_lists); i++) {
+        snprintf(file, sizeof file, "%s.jsonl", verified_lists[i].name);
+        int64_t lines = guild_archive_count_lines(l->options->archive, file);
+        int64_t rows = count_rows(l, verified_lists[i].count, l->conversion.guild);
+
+        if (lines)
+            printf("%-10s %lld of %lld\n", verified_lists[i].name,
+                   (long long)(rows < lines ? rows : lines), (long long)lines);
+    }
+}
+
+/* --- the whole archive ----------------------------------------------------------------------------------- */
+
+static void import_everything(struct loader *l, struct str guild)
+{
+    const struct guild_archive *a = l->options->archive;
+    struct copy_known_ids *known = &l->conversion.known;
+
+    import_guild_fields(l, guild);
+    l->conversion.omitted = 0; /* its channels follow */
+    import_roles(l, guild);
+    guild_archive_for_each_line(a, "emojis.jsonl", 0, add_known_line, &known->emojis);
+    import_list(l, "emojis.jsonl", "emojis", write_world_emoji, NULL);
+    if (l->conversion.people)
+        import_list(l, "members.jsonl", "members", write_world_member, NULL);
+    guild_archive_for_each_line(a, "channels.jsonl", 0, add_known_line, &known->channels);
+    import_list(l, "channels.jsonl", "channels", write_world_channel, is_category);
+    import_list(l, "channels.jsonl", "channels", write_world_channel, is_no_category);
+    for_each_thread_list(l, import_threads, NULL);
+    import_guild_fields(l, guild);
+    import_list(l, "webhooks.jsonl", "webhooks", write_world_webhook, NULL);
+    import_list(l, "stickers.jsonl", "stickers", write_world_sticker, NULL);
+    import_list(l, "sounds.jsonl", "sounds", write_world_sound, NULL);
+    import_list(l, "automod.jsonl", "automod", write_world_automod_rule, NULL);
+    import_list(l, "scheduled_events.jsonl", "scheduled_events", write_world_event, NULL);
+    import_list(l, "invites.jsonl", "invites", write_world_invite, NULL);
+    if (l->conversion.people)
+        import_list(l, "bans.jsonl", "bans", write_world_ban, NULL);
+    guild_archive_for_each_line(a, "channels.jsonl", 0, import_messages_of_channel, l);
+    for_each_thread_list(l, import_messages_of_threads, NULL);
+}
+
+static void free_loader(struct loader *l)
+{
+    struct map *const maps[] = { &l->conversion.known.users, &l->conversion.known.roles,
+                                 &l->conversion.known.channels, &l->conversion.known.emojis,
+                                 &l->conversion.queued, &l->conversion.pinned_at };
+
+    for (size_t i = 0; i < COUNT_OF(maps); i++)
+        map_clear(maps[i]);
+    buf_clear(&l->conversion.users.text);
+    buf_clear(&l->entries.text);
+    buf_clear(&l->before);
+    buf_clear(&l->after);
+    buf_clear(&l->guild);
+    mem_free(l->conversion.users.ends);
+    mem_free(l->entries.ends);
+    arena_free(l->arena);
+    auth_free(l->import.auth);
+}
+
+enum copy_result copy_load_archive(const struct copy_load_options *options)
+{
+    struct loader l = {
+        .options = options,
+        .import = { .domains = guildhall_domains,
+                    .password_ops = (unsigned long long)options->config->password_passes,
+                    .password_memory = (size_t)options->config->password_memory_mib * 1024 * 1024,
+                    .files = options->archive->folder },
+        .conversion = { .archive = options->archive, .people = options->people },
+        .arena = arena_new(),
+    };
+    struct progress_watch watch;
+    struct buf guild;
+
+    buf_init(&guild, SIZE_MAX);
+    buf_init(&l.guild, SIZE_MAX);
+    buf_init(&l.before, SIZE_MAX);
+    buf_init(&l.after, SIZE_MAX);
+    buf_init(&l.entries.text, SIZE_MAX);
+    buf_init(&l.conversion.users.text, SIZE_MAX);
+    guild_archive_for_each_line(options->archive, "guild.jsonl", 0, read_guild_line, &guild);
+    l.conversion.guild = json_member_id(buf_str(&guild), "id");
+    l.failed = !l.conversion.guild ||
+               auth_new(options->config->data, options->store, &l.import.auth) != OK;
+    if (!l.conversion.guild)
+        fprintf(stderr, "guildhall: '%s' is not an archive of a guild: it has no guild.jsonl\n",
+                options->archive->folder);
+    buf_printf(&l.guild, "\"id\":\"%" PRIu64 "\",\"name\":%.*s,\"owner\":\"%" PRIu64 "\"",
+               l.conversion.guild, STR_ARGS(json_member_raw(buf_str(&guild), "name")),
+               json_member_id(buf_str(&guild), "owner_id"));
+    progress_watch_begin(&watch, "copy-guild", PROGRESS_TIME, 0);
+    if (!l.failed)
+        import_everything(&l, buf_str(&guild));
+    progress_watch_end(&watch);
+    if (!l.failed)
+        verify_counts(&l);
+    if (l.refused || l.conversion.omitted)
+        printf("%lld objects were refused, %lld references to deleted objects were left out\n",
+               (long long)l.refused, (long long)l.conversion.omitted);
+    buf_clear(&guild);
+    free_loader(&l);
+    return l.failed ? COPY_STOPPED : l.refused ? COPY_REFUSED : COPY_OK;
+}

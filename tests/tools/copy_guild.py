@@ -1,0 +1,455 @@
+#!/usr/bin/env python3
+"""copy_guild - tests the commands copy-guild and export-guild: from one server to another, and from
+a server that refuses, delays and fails like a busy one."""
+
+import base64
+import http.client
+import json
+import os
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
+
+from busy_server import BusyServer  # noqa: E402
+from cases import expect, run_cases  # noqa: E402
+from prepared_data import freshen, start_guildhall  # noqa: E402
+from process import Client  # noqa: E402
+
+PIXEL = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
+         "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+PIXEL_URI = "data:image/png;base64," + PIXEL
+
+WORLD = {
+    "users": [{"username": "ada", "global_name": "Ada", "token": "ada_token_0123456789"},
+              {"username": "bob", "token": "bob_token_0123456789"},
+              {"username": "cleo", "global_name": "Cléo", "token": "cleo_token_0123456789"},
+              {"username": "mallory"}],
+    "applications": [{"name": "Copier", "owner": "ada", "bot": "copier", "flags": 565248}],
+    "guilds": [{
+        "name": "The Workshop", "owner": "ada", "description": "A place to build things",
+        "system_channel": "general", "verification_level": 1,
+        "roles": [{"name": "Copier", "bot": "copier", "permissions": "ALL"},
+                  {"name": "Keepers", "color": 15844367, "hoist": True,
+                   "permissions": ["KICK_MEMBERS", "MANAGE_MESSAGES"]},
+                  {"name": "Makers", "mentionable": True, "permissions": "DEFAULT"}],
+        "members": [{"user": "bob", "nick": "Bob the builder", "roles": ["Keepers"]},
+                    {"user": "cleo", "roles": ["Makers"]}, {"user": "copier", "roles": ["Copier"]}],
+        "bans": [{"user": "mallory", "reason": "spam"}],
+        "applications": [{"application": "Copier", "by": "ada"}],
+        "emojis": [{"name": "hammer", "by": "bob", "image": PIXEL_URI}],
+        "stickers": [{"name": "saw", "tags": "tool", "by": "ada", "image": PIXEL_URI}],
+        "sounds": [{"name": "anvil", "emoji": "hammer", "by": "ada"}],
+        "webhooks": [{"name": "builds", "channel": "general", "by": "ada"}],
+        "automod": [{"name": "words", "by": "ada", "trigger_type": 1, "exempt_roles": ["Keepers"],
+                     "trigger_metadata": {"keyword_filter": ["spam"]},
+                     "actions": [{"type": 1}]}],
+        "scheduled_events": [{"name": "Open day", "scheduled_start_time": "2031-01-01T10:00:00Z",
+                              "scheduled_end_time": "2031-01-01T12:00:00Z", "location": "Here",
+                              "by": "ada", "users": ["bob"]}],
+        "channels": [
+            {"name": "Work", "type": "category"},
+            {"name": "general", "parent": "Work", "topic": "Everything else",
+             "rate_limit_per_user": 5,
+             "overwrites": [{"role": "Makers", "deny": ["ADD_REACTIONS"]},
+                            {"member": "bob", "allow": ["MANAGE_MESSAGES"]}],
+             "messages": [
+                 {"author": "bob", "minutes_ago": 50, "content": "First!", "pinned": True,
+                  "reactions": [{"emoji": "hammer", "users": ["ada", "cleo"]},
+                                {"emoji": "👍", "users": ["bob"]}]},
+                 {"author": "copier", "minutes_ago": 49, "content": "",
+                  "embeds": [{"type": "rich", "title": "Hours", "color": 3066993}]},
+                 {"author": "ada", "minutes_ago": 48, "content": "Which?",
+                  "poll": {"question": "Oak or larch?", "hours": 100,
+                           "answers": [{"text": "Oak", "users": ["bob"]},
+                                       {"text": "Larch", "users": ["ada", "cleo"]}]}},
+                 {"webhook": "builds", "minutes_ago": 47, "content": "Build 7 passed",
+                  "username": "Builder"}]},
+            {"name": "hidden", "overwrites": [{"role": "@everyone", "deny": ["VIEW_CHANNEL"]}],
+             "messages": [{"author": "ada", "minutes_ago": 3, "content": "secret"}]},
+            {"name": "projects", "type": "forum", "parent": "Work",
+             "tags": [{"name": "wood", "emoji": "hammer"}, {"name": "done", "moderated": True}],
+             "default_reaction": "👍"},
+            {"name": "A bench", "type": "thread", "parent": "projects", "owner": "cleo",
+             "applied_tags": ["wood"],
+             "messages": [{"author": "cleo", "minutes_ago": 40, "content": "Oak?"},
+                          {"author": "ada", "minutes_ago": 30, "content": "Larch."}]},
+            {"name": "Old", "type": "thread", "parent": "general", "owner": "bob",
+             "archived": True, "archived_at": "2026-01-01T00:00:00Z",
+             "messages": [{"author": "bob", "minutes_ago": 20, "content": "Done"}]},
+            {"name": "Secret plan", "type": "private_thread", "parent": "general", "owner": "ada",
+             "people": ["ada", "bob"],
+             "messages": [{"author": "bob", "minutes_ago": 10, "content": "Psst"}]},
+            {"name": "Tea table", "type": "voice", "parent": "Work", "user_limit": 8}],
+    }],
+}
+
+
+def run(executable, *words, check=True, env=None):
+    done = subprocess.run([executable, *words], capture_output=True, text=True, timeout=300,
+                          check=False, env={**os.environ, **(env or {})})
+    if check:
+        expect(done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
+def put(folder, name, value):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(value if isinstance(value, str) else json.dumps(value))
+    return path
+
+
+def import_world(executable, folder, data, world):
+    """Imports a world file and returns the tokens of its accounts."""
+    if not os.path.exists(data):
+        freshen(executable, data)
+    done = run(executable, "import", "--tokens", put(folder, "w.json", world), "--data", data)
+    return dict(re.findall(r"^(\w+) +((?:Bot )?[\w.-]+)$", done.stdout, re.M))
+
+
+class Source:
+    """A server with a guild in which every feature is used, and the token of a bot."""
+
+    def __init__(self, executable, folder):
+        self.folder, self.data = folder, os.path.join(folder, "source")
+        self.tokens = import_world(executable, folder, self.data, WORLD)
+        self.server = start_guildhall(executable, self.data)
+        self.bot = Client(self.server.port, self.tokens["copier"])
+        self.ada = Client(self.server.port, "ada_token_0123456789")
+        self.bob = Client(self.server.port, "bob_token_0123456789")
+        self.guild = self.bot.call("GET", "/users/@me/guilds")[1][0]["id"]
+        channels = self.bot.call("GET", f"/guilds/{self.guild}/channels")[1]
+        self.channels = {c["name"]: c["id"] for c in channels}
+        self.token_file = put(folder, "token", self.tokens["copier"] + "\n")
+        self.url = f"http://127.0.0.1:{self.server.port}"
+
+    def use_more_features(self):
+        """Adds what world files cannot: replies, files, components, mentions, invites, pictures."""
+        general = self.channels["general"]
+        post = f"/channels/{general}/messages"
+        first = self.ada.call("POST", post, {"content": "Hello <@" + self.id_of("bob") + ">"})[1]
+        expect("id" in first, str(first))
+        self.bob.call("POST", post, {"content": "A reply", "message_reference":
+                                     {"message_id": first["id"]}})
+        edited = self.ada.call("POST", post, {"content": "Typo"})[1]
+        self.ada.call("PATCH", f"{post}/{edited['id']}", {"content": "No typo"})
+        button = {"type": 1, "components": [{"type": 2, "style": 1, "label": "Go",
+                                             "custom_id": "go"}]}
+        self.bot.call("POST", post, {"content": "Press", "components": [button]})
+        self.upload(general, "notes.txt", b"some notes")
+        self.ada.call("PATCH", "/users/@me", {"avatar": PIXEL_URI})
+        self.ada.call("PATCH", f"/guilds/{self.guild}", {"icon": PIXEL_URI})
+        self.ada.call("POST", f"/channels/{general}/invites", {"max_age": 0})
+
+    def upload(self, channel, name, content):
+        status, message = upload(self.server.port, "Bot " + self.bot_token(), channel, name, content)
+        expect(status == 200, str(message))
+
+    def bot_token(self):
+        return self.tokens["copier"].removeprefix("Bot ")
+
+    def id_of(self, name):
+        members = self.bot.call("GET", f"/guilds/{self.guild}/members?limit=1000")[1]
+        return next(m["user"]["id"] for m in members if m["user"]["username"] == name)
+
+
+def upload(port, token, channel, name, content):
+    boundary = "a-boundary"
+    body = (f"--{boundary}\r\nContent-Disposition: form-data; name=\"files[0]\"; "
+            f"filename=\"{name}\"\r\nContent-Type: text/plain\r\n\r\n").encode() + content + \
+        f"\r\n--{boundary}--\r\n".encode()
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("POST", f"/api/v10/channels/{channel}/messages", body,
+                       {"Authorization": token,
+                        "Content-Type": f"multipart/form-data; boundary={boundary}"})
+    answer = connection.getresponse()
+    return answer.status, json.loads(answer.read())
+
+
+# --- comparison ------------------------------------------------------------------------
+
+
+def routes_of(client, guild):
+    """Yields the GET routes of a guild that bots may use."""
+    top = f"/guilds/{guild}"
+    for path in ("", "/roles", "/channels", "/emojis", "/stickers", "/soundboard-sounds",
+                 "/scheduled-events?with_user_count=true", "/auto-moderation/rules", "/webhooks",
+                 "/invites", "/bans", "/members?limit=1000", "/threads/active"):
+        yield top + path
+    for event in client.call("GET", top + "/scheduled-events")[1]:
+        yield f"{top}/scheduled-events/{event['id']}/users"
+    channels = client.call("GET", top + "/channels")[1]
+    threads = list(client.call("GET", top + "/threads/active")[1]["threads"])
+    for channel in channels:
+        yield f"/channels/{channel['id']}"
+        if channel["type"] in (0, 5, 15, 16):
+            for kind in ("public", "private") if channel["type"] == 0 else ("public",):
+                path = f"/channels/{channel['id']}/threads/archived/{kind}"
+                yield path
+                threads += client.call("GET", path)[1]["threads"]
+    for thread in threads:
+        yield f"/channels/{thread['id']}"
+        yield f"/channels/{thread['id']}/thread-members"
+    for channel in [c for c in channels if c["type"] not in (4, 15, 16)] + threads:
+        yield f"/channels/{channel['id']}/messages?limit=100"
+        yield f"/channels/{channel['id']}/messages/pins"
+        messages = client.call("GET", f"/channels/{channel['id']}/messages?limit=100")[1]
+        for message in messages:
+            base = f"/channels/{channel['id']}/messages/{message['id']}"
+            for reaction in message.get("reactions", []):
+                emoji = reaction["emoji"]
+                name = f"{emoji['name']}:{emoji['id']}" if emoji["id"] else emoji["name"]
+                yield f"{base}/reactions/{urllib.parse.quote(name)}"
+            for answer in (message.get("poll") or {}).get("answers", []):
+                yield f"/channels/{channel['id']}/polls/{message['id']}/answers/{answer['answer_id']}"
+
+
+# Members that differ on purpose; docs/MOVE-HERE.md lists them.
+DIFFERENT = {"token", "url", "proxy_url", "application_id", "join_timestamp", "version",
+             "integration_id"}
+
+
+def without_differences(value, port):
+    if isinstance(value, dict):
+        return {k: without_differences(v, port) for k, v in value.items() if k not in DIFFERENT}
+    if isinstance(value, list):
+        return [without_differences(v, port) for v in value]
+    return value
+
+
+def differences(a, b, path=""):
+    if isinstance(a, dict) and isinstance(b, dict):
+        for key in sorted(set(a) | set(b)):
+            yield from differences(a.get(key, "absent"), b.get(key, "absent"), f"{path}.{key}")
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        for i, (x, y) in enumerate(zip(a, b)):
+            yield from differences(x, y, f"{path}.{i}")
+    elif a != b:
+        yield f"{path}: {a!r} is {b!r}"
+
+
+def compare(old, new, guild):
+    """Reads all routes of both servers and returns what differs."""
+    found = []
+    routes = list(routes_of(old, guild))
+    for path in routes:
+        status, before = old.call("GET", path)
+        again, after = new.call("GET", path)
+        if status != again:
+            found.append(f"{path}: status {status}, {again} {after}")
+        else:
+            found += [f"{path}{text}" for text in differences(
+                without_differences(before, 0), without_differences(after, 0))]
+    expect(len(routes) > 40, f"only {len(routes)} routes")
+    return found
+
+
+class Target:
+    """The server to which the guild was copied, with a token of the same bot."""
+
+    def __init__(self, executable, folder, data):
+        tokens = import_world(executable, folder, data, {"applications": [
+            {"name": "Copier", "owner": "ada", "bot": "copier", "flags": 565248}]})
+        self.server = start_guildhall(executable, data)
+        self.bot = Client(self.server.port, tokens["copier"])
+
+
+def copy(executable, source, data, *flags, check=True):
+    return run(executable, "copy-guild", "--from", source.url, "--token-file", source.token_file,
+               "--guild", source.guild, "--data", data, "--requests-per-second", "2000", *flags,
+               check=check)
+
+
+def read_file(target, url):
+    path = re.sub("^https?://[^/]+", "", url)
+    with urllib.request.urlopen(f"http://127.0.0.1:{target.server.port}{path}") as answer:
+        return answer.read()
+
+
+def not_taken(data, guild):
+    with open(f"{data}/copies/{guild}/not-taken.jsonl", encoding="utf-8") as f:
+        return [json.loads(line) for line in f]
+
+
+def copied_guild_is_equal_to_its_source(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        source = Source(executable, folder)
+        target = None
+        try:
+            source.use_more_features()
+            data = freshen(executable, os.path.join(folder, "target"))
+            done = copy(executable, source, data)
+            expect(re.search(r"^messages +(\d+) of \1$", done.stdout, re.M), done.stdout)
+            refused = not_taken(data, source.guild)  # the sound has no file
+            expect([r["why"] for r in refused] == ["HTTP 404"] and
+                   refused[0]["what"].startswith("file sounds/"), str(refused))
+            target = Target(executable, folder, data)
+            found = compare(source.bot, target.bot, source.guild)
+            expect(not found, f"{len(found)} differences\n" + "\n".join(found[:60]) + done.stdout)
+            messages = target.bot.call(
+                "GET", f"/channels/{source.channels['general']}/messages?limit=100")[1]
+            files = [a for m in messages for a in m["attachments"]]
+            expect([read_file(target, f["url"]) for f in files] == [b"some notes"], str(files))
+            ada = next(m for m in messages if m["author"]["username"] == "ada")["author"]
+            picture = read_file(target, f"/avatars/{ada['id']}/{ada['avatar']}.png")
+            expect(picture == base64.b64decode(PIXEL), f"{len(picture)} bytes")
+        finally:
+            source.server.kill()
+            if target:
+                target.server.kill()
+
+
+# --- a busy server ------------------------------------------------------------------------
+
+
+def copy_busy(executable, folder, busy, data, *flags):
+    return [executable, "copy-guild", "--from", busy.url, "--token-file",
+            put(folder, "busy-token", "token\n"), "--guild", busy.guild_id, "--data", data,
+            "--requests-per-second", "450", *flags]
+
+
+def rows_of(data):
+    """Returns the rows that a copy wrote, without those of the prepared folder."""
+    with sqlite3.connect(f"file:{data}/guildhall.db?mode=ro", uri=True) as db:
+        return {"messages": db.execute("select id, channel_id, author_id, content, attachment_count,"
+                                       " reactions is null from messages order by id").fetchall(),
+                "members": db.execute("select guild_id, user_id from members "
+                                      "order by user_id").fetchall(),
+                "users": db.execute("select id, username, global_name from users "
+                                    "order by id").fetchall(),
+                "attachments": db.execute("select id, message_id, size from attachments "
+                                          "order by id").fetchall(),
+                "reactions": db.execute("select r.message_id, u.user_id from reactions r join "
+                                        "reaction_users u on u.reaction_id = r.id order by "
+                                        "r.message_id, u.user_id").fetchall()}
+
+
+def expect_complete(busy, data):
+    rows = rows_of(data)
+    readable = [m for c, all in busy.messages.items() if c not in busy.forbidden for m in all]
+    expect([r[0] for r in rows["messages"]] == sorted(int(m["id"]) for m in readable),
+           f"{len(rows['messages'])} of {len(readable)} messages")
+    files = sorted(int(a["id"]) for m in readable for a in m["attachments"])
+    expect([r[0] for r in rows["attachments"]] == files, f"{rows['attachments']}, {files}")
+    expect(len(rows["members"]) == len(busy.users), f"{len(rows['members'])} members")
+    expect(len(rows["reactions"]) == 2 * sum("reactions" in m for m in readable),
+           f"{len(rows['reactions'])} reactions")
+
+
+def copy_from_a_busy_server_ends_and_reports_what_was_refused(executable):
+    busy = BusyServer(messages=int(os.environ.get("COPY_MESSAGES", "600")), slow=0.01)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            data = freshen(executable, os.path.join(folder, "data"))
+            done = run(executable, *copy_busy(executable, folder, busy, data)[1:])
+            expect_complete(busy, data)
+            refused = {r["what"]: r["why"] for r in not_taken(data, busy.guild_id)}
+            hidden = "messages/" + next(iter(busy.forbidden))
+            expect(refused == {"bans": "HTTP 403: Missing Permissions (code 50013)",
+                               hidden: "HTTP 403: Missing Access (code 50001)"}, str(refused))
+            expect(busy.injected > 0 and busy.refreshed > 0, f"{busy.injected} {busy.refreshed}")
+            caused = {}
+            for _, path, everywhere in busy.exceeded:
+                caused[everywhere or path] = caused.get(everywhere or path, 0) + 1
+            expect(all(n <= 1 for n in caused.values()), f"429: {caused}\n{done.stdout}")
+    finally:
+        busy.stop()
+
+
+def copy_run_again_reads_only_what_is_new(executable):
+    busy = BusyServer(trouble=0)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            data = freshen(executable, os.path.join(folder, "data"))
+            command = copy_busy(executable, folder, busy, data)[1:]
+            run(executable, *command)
+            first, downloads = busy.requests, busy.downloads
+            for i in range(600, 610):
+                busy.add_message(i)
+            run(executable, *command)
+            expect_complete(busy, data)
+            expect(busy.requests - first < first / 2, f"{first}, then {busy.requests - first}")
+            expect(busy.downloads - downloads == 1, f"{busy.downloads - downloads} files again")
+    finally:
+        busy.stop()
+
+
+def copy_continues_after_being_killed_at_any_moment(executable):
+    kills = int(os.environ.get("COPY_KILLS", "5"))
+    seed = int(os.environ.get("COPY_SEED", str(random.randrange(1000000))))
+    chance = random.Random(seed)
+    busy = BusyServer(messages=int(os.environ.get("COPY_MESSAGES", "600")), trouble=0.01)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            data = freshen(executable, os.path.join(folder, "data"))
+            command = copy_busy(executable, folder, busy, data)
+            longest = 1.5
+            for _ in range(kills):
+                child = subprocess.Popen(command, stdout=subprocess.DEVNULL,
+                                         stderr=subprocess.DEVNULL)
+                try:
+                    child.wait(chance.random() * longest)
+                except subprocess.TimeoutExpired:
+                    child.kill()
+                    child.wait()
+            run(executable, *command[1:])
+            expect_complete(busy, data)
+            expect(run(executable, "check", "--data", data).returncode == 0, "check")
+            for name in os.listdir(f"{data}/copies/{busy.guild_id}/messages"):
+                with open(f"{data}/copies/{busy.guild_id}/messages/{name}", encoding="utf-8") as f:
+                    ids = [int(json.loads(line)["id"]) for line in f]
+                expect(ids == sorted(set(ids)), f"{name} has a message twice, seed {seed}")
+    finally:
+        busy.stop()
+
+
+def wrong_token_ends_a_copy_at_once(executable):
+    busy = BusyServer(trouble=0)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            command = copy_busy(executable, folder, busy, os.path.join(folder, "data"))
+            put(folder, "busy-token", "wrong\n")
+            done = run(executable, *command[1:], check=False)
+            expect(done.returncode == 1 and busy.requests == 1, f"{done}, {busy.requests}")
+            expect("cannot read the guild: HTTP 401" in done.stderr, done.stderr)
+    finally:
+        busy.stop()
+
+
+def archive_of_a_server_is_imported_elsewhere(executable):
+    busy = BusyServer(trouble=0)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            archive, data = os.path.join(folder, "archive"), os.path.join(folder, "data")
+            token = put(folder, "token", "token")
+            run(executable, "export-guild", archive, "--from", busy.url, "--token-file", token,
+                "--guild", busy.guild_id, "--requests-per-second", "450")
+            busy_requests = busy.requests
+            freshen(executable, data)
+            for _ in range(2):
+                run(executable, "copy-guild", "--from", archive, "--data", data)
+                expect_complete(busy, data)
+            expect(busy.requests == busy_requests, "an archive was read from the server")
+            names = freshen(executable, os.path.join(folder, "names"))
+            run(executable, "copy-guild", "--from", archive, "--data", names, "--people", "names")
+            rows = rows_of(names)
+            expect(len(rows["messages"]) == 500 and not rows["reactions"], str(len(rows)))
+            expect([m[1] for m in rows["members"]] == [int(busy.users[0]["id"])], "members")
+    finally:
+        busy.stop()
+
+
+if __name__ == "__main__":
+    run_cases("copy_guild", [copied_guild_is_equal_to_its_source,
+                             copy_from_a_busy_server_ends_and_reports_what_was_refused,
+                             copy_run_again_reads_only_what_is_new,
+                             copy_continues_after_being_killed_at_any_moment,
+                             wrong_token_ends_a_copy_at_once,
+                             archive_of_a_server_is_imported_elsewhere])

@@ -1,0 +1,120 @@
+// german-account.js - the German texts of account, profile, groups and the settings of the web client.
+
+export const ACCOUNT_TEXTS = {
+  "Picture. Move it with the arrow keys.": "Bild. Verschiebe es mit den Pfeiltasten.",
+  "Edit picture": "Bild zuschneiden",
+  Apply: "Übernehmen",
+  "The file could not be loaded.": "Die Datei konnte nicht geladen werden.",
+  "Show the text": "Text anzeigen",
+  "Edit message": "Nachricht bearbeiten",
+  "Escape:": "Escape:",
+  "Enter:": "Eingabe:",
+  "Right click: who has reacted": "Rechtsklick: wer reagiert hat",
+  "Do not clear": "Nicht löschen",
+  "After 30 minutes": "Nach 30 Minuten",
+  "After 4 hours": "Nach 4 Stunden",
+  "At the end of the day": "Am Ende des Tages",
+  "Custom status": "Eigener Status",
+  Clear: "Löschen",
+  "This file is not a picture. Choose a PNG, JPEG, GIF or WebP file.":
+    "Diese Datei ist kein Bild. Wähle eine Datei mit PNG, JPEG, GIF oder WebP.",
+  "Choose a picture": "Bild wählen",
+  "The reactions could not be loaded: {reason}": "Die Reaktionen konnten nicht geladen werden: {reason}",
+  "Drop files here to attach them": "Dateien hier ablegen, um sie anzuhängen",
+  "Add people": "Personen hinzufügen",
+  "Group settings": "Gruppeneinstellungen",
+  "A group has at most {n} people. Choose fewer.": "Eine Gruppe hat höchstens {n} Personen. Wähle weniger.",
+  "Choose at least one friend.": "Wähle mindestens eine Person.",
+  "You have no friends whom you could add. Add friends first.":
+    "Du hast keine Freunde, die du hinzufügen könntest. Füge zuerst Freunde hinzu.",
+  "Leave group": "Gruppe verlassen",
+  "Leave {name}? You can only come back if a member adds you again.":
+    "{name} verlassen? Du kannst nur zurückkommen, wenn dich ein Mitglied wieder hinzufügt.",
+  "owner of the group": "Besitz der Gruppe",
+  "Without a name, the names of the members are shown.": "Ohne Namen werden die Namen der Mitglieder gezeigt.",
+  "Close direct message": "Direktnachricht schließen",
+  "Restore the account?": "Konto wiederherstellen?",
+  "This account is scheduled for deletion. If you restore it, it is kept.":
+    "Dieses Konto ist zur Löschung vorgemerkt. Wenn du es wiederherstellst, bleibt es erhalten.",
+  "This account is disabled. You can restore it if you disabled it yourself.":
+    "Dieses Konto ist deaktiviert. Du kannst es wiederherstellen, wenn du es selbst deaktiviert hast.",
+  "2 to 32 characters: small letters, digits, underscores and single dots.":
+    "2 bis 32 Zeichen: Kleinbuchstaben, Ziffern, Unterstriche und einzelne Punkte.",
+  Optional: "Freiwillig",
+  "At least eight characters": "Mindestens acht Zeichen",
+  "My account": "Mein Konto",
+  "This web client": "Dieser Webclient",
+  "Appearance and language": "Aussehen und Sprache",
+  Notifications: "Benachrichtigungen",
+  "Keyboard shortcuts": "Tastenkürzel",
+  Widget: "Widget",
+  "Other web sites can show who is online and an invite link. Everybody can read it.":
+    "Andere Websites können zeigen, wer online ist, und einen Einladungslink. Jeder kann das lesen.",
+  "Enable the widget": "Widget einschalten",
+  "Channel of the invite": "Kanal der Einladung",
+  "No invite": "Keine Einladung",
+  "To use this account again, log in with it.": "Melde dich an, um dieses Konto wieder zu benutzen.",
+  "Your email address is not verified yet. Open the link that the server has sent to it.":
+    "Deine E-Mail-Adresse ist noch nicht bestätigt. Öffne den Link, den der Server dorthin geschickt hat.",
+  "Your data": "Deine Daten",
+  "Disable or delete the account": "Konto deaktivieren oder löschen",
+  "A disabled account is hidden until you log in again. A deletion takes effect after 14 days.":
+    "Ein deaktiviertes Konto ist verborgen, bis du dich wieder anmeldest. Eine Löschung wirkt nach 14 Tagen.",
+  "All your devices are logged out. The account stays disabled until you log in again.":
+    "Alle deine Geräte werden abgemeldet. Das Konto bleibt deaktiviert, bis du dich wieder anmeldest.",
+  "Delete account": "Konto löschen",
+  "Your account is deleted after 14 days. If you log in before that, it is kept.":
+    "Dein Konto wird nach 14 Tagen gelöscht. Wenn du dich vorher anmeldest, bleibt es erhalten.",
+  "Same as the system": "Wie das System",
+  Dark: "Dunkel",
+  Light: "Hell",
+  Theme: "Farbschema",
+  "These apps may use your account. Remove those that you no longer use.":
+    "Diese Apps dürfen dein Konto benutzen. Entferne die, die du nicht mehr brauchst.",
+  "{name} can no longer use your account.": "{name} kann dein Konto nicht mehr benutzen.",
+  "The operator of this server has set up no platform to connect.":
+    "Der Betreiber dieses Servers hat keine Plattform zum Verbinden eingerichtet.",
+  "The export failed: {reason}": "Der Export ist fehlgeschlagen: {reason}",
+  "The export contains your profile, messages, settings and files.":
+    "Der Export enthält dein Profil, deine Nachrichten, Einstellungen und Dateien.",
+  "The server collects your data. This can take a few minutes.":
+    "Der Server sammelt deine Daten. Das kann einige Minuten dauern.",
+  "The export is ready ({size}). It can be downloaded until {time}.":
+    "Der Export ist fertig ({size}). Du kannst ihn bis {time} herunterladen.",
+  "Request my data": "Meine Daten anfordern",
+  Download: "Herunterladen",
+  Ctrl: "Strg",
+  Del: "Entf",
+  Shift: "Umschalt",
+  Enter: "Eingabe",
+  "Jump to a server, channel or person": "Zu einem Server, Kanal oder einer Person springen",
+  "Move in a list, or between messages": "In einer Liste oder zwischen Nachrichten bewegen",
+  "Edit your last message, if the message field is empty":
+    "Deine letzte Nachricht bearbeiten, wenn das Nachrichtenfeld leer ist",
+  "Edit the focused message": "Die fokussierte Nachricht bearbeiten",
+  "Reply to the focused message": "Auf die fokussierte Nachricht antworten",
+  "Forward the focused message": "Die fokussierte Nachricht weiterleiten",
+  "Delete the focused message": "Die fokussierte Nachricht löschen",
+  "Move the focused channel or role": "Den fokussierten Kanal oder die Rolle verschieben",
+  "List the commands of apps": "Die Befehle der Apps auflisten",
+  "New line in the message field": "Neue Zeile im Nachrichtenfeld",
+  "Close a dialog, or mark the channel as read": "Einen Dialog schließen oder den Kanal als gelesen markieren",
+  "Unknown client": "Unbekanntes Programm",
+  Bookmark: "Lesezeichen setzen",
+  Bookmarks: "Lesezeichen",
+  "Remove bookmark": "Lesezeichen entfernen",
+  "Bookmark removed": "Lesezeichen entfernt",
+  "Bookmarked. The direct messages list your bookmarks.": "Lesezeichen gesetzt. Bei den Direktnachrichten stehen alle.",
+  "The message was deleted, or you can no longer read it.":
+    "Die Nachricht wurde gelöscht, oder du kannst sie nicht mehr lesen.",
+  "No bookmarks yet": "Noch keine Lesezeichen",
+  "To bookmark a message, open the menu of the message and choose “Bookmark”.":
+    "Öffne das Menü einer Nachricht und wähle „Lesezeichen setzen“.",
+  "Bookmarks are stored in this browser.": "Lesezeichen werden in diesem Browser gespeichert.",
+  Pronouns: "Pronomen",
+  "Shown in your profile. At most 190 characters.": "Steht in deinem Profil. Höchstens 190 Zeichen.",
+  Banner: "Banner",
+  "Shown above your profile.": "Steht über deinem Profil.",
+  "Profile colour": "Profilfarbe",
+  "Shown above your profile if it has no banner.": "Steht über deinem Profil, wenn es kein Banner hat.",
+};

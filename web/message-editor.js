@@ -1,0 +1,75 @@
+// message-editor.js - edits a message where it stands: Enter saves, Escape cancels.
+import { h } from "./dom.js";
+import { replaceNames } from "./emoji-names.js";
+import { MentionNames } from "./mention-names.js";
+import { t } from "./translate.js";
+
+/** Draws a message again, because it is edited or no longer edited. */
+const redraw = (app, { channel, id }) => app.store.changeMessage(channel, id, (m) => ({ ...m }));
+
+/** Shows the editor in a message. Only one message is edited at a time. */
+export function startEditing(app, channel, m) {
+  const before = app.editing;
+  app.editing = { id: m.id, channel: channel.id, text: null, fresh: true };
+  if (before) redraw(app, before);
+  redraw(app, app.editing);
+}
+
+function stopEditing(app) {
+  const { editing } = app;
+  app.editing = null;
+  if (editing) redraw(app, editing);
+}
+
+/** The text field of an edited message. Its text stays if the message is drawn again. */
+export function messageEditor(app, channel, m) {
+  const { store, editing } = app,
+    guild = store.guildOf(channel),
+    names = new MentionNames(store, guild);
+  const input = h("textarea.edit-field", { rows: 1, maxlength: 4000, "aria-label": t("Edit message") });
+  const grow = () => {
+    input.style.height = "auto";
+    input.style.height = `${Math.min(input.scrollHeight, 320)}px`;
+  };
+  const end = () => {
+    stopEditing(app);
+    app.focusComposer();
+  };
+  const save = async () => {
+    const text = await replaceNames(names.encode(input.value.trim()), guild?.emojis);
+    if (!text && !m.attachments?.length) {
+      end();
+      return app.deleteMessage(channel, m, false);
+    }
+    if (text === m.content) return end();
+    input.disabled = true;
+    const done = await app.tryCall(app.rest.patch(`/channels/${channel.id}/messages/${m.id}`, { content: text }));
+    input.disabled = false;
+    if (done) end();
+    else input.focus();
+  };
+  input.value = editing.text ?? names.decode(m.content);
+  input.addEventListener("input", () => {
+    editing.text = input.value;
+    grow();
+  });
+  input.addEventListener("keydown", (e) => {
+    e.stopPropagation(); // the keys of the message list do not apply in the field
+    if (e.key === "Escape") end();
+    else if (e.key === "Enter" && !e.shiftKey && !e.isComposing) save();
+    else return;
+    e.preventDefault();
+  });
+  requestAnimationFrame(() => {
+    grow();
+    if (editing.fresh) input.focus();
+    editing.fresh = false;
+  });
+  const link = (words, run) => h("button.link", { type: "button", onclick: run }, words);
+  return h(
+    "div.edit",
+    null,
+    input,
+    h("p.hint", null, t("Escape:"), " ", link(t("Cancel"), end), " · ", t("Enter:"), " ", link(t("Save"), save)),
+  );
+}
