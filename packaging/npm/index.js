@@ -381,7 +381,7 @@ class Guildhall {
     } catch (problem) {
       parts.push(`(more cannot be said: ${problem.message})`);
     }
-    if (error instanceof Error) {
+    if (typeof error?.message === 'string') { // Jest has its own Error
       const before = error.message;
       error.message = `${before}\n\n${parts.join('\n')}`;
       if (error.stack?.includes(before)) error.stack = error.stack.replace(before, () => error.message);

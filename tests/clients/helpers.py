@@ -4,6 +4,7 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,48 @@ def node_test_helper_tests_a_bot(executable):
     said = run_tests(executable, ["node", "--test", os.path.join(tests, "bot.test.js")], folder)
     counts = dict(re.findall(r"^(?:#|ℹ) (pass|fail|skipped) (\d+)", said, re.M))
     expect(int(counts["pass"]) >= 13 and counts["fail"] == counts["skipped"] == "0", said)
+
+
+def node_example_passes(executable):
+    """runners.py runs the examples for Jest and Vitest."""
+    _, libraries = node_command()
+    with tempfile.TemporaryDirectory(dir=libraries) as folder:
+        for name in ("bot.mjs", "node.test.mjs"):
+            shutil.copy(os.path.join(PACKAGING, "npm", "examples", name), folder)
+        os.mkdir(os.path.join(folder, "node_modules"))
+        os.symlink(os.path.abspath(os.path.join(PACKAGING, "npm")),
+                   os.path.join(folder, "node_modules", "guildhall-test"))
+        said = run_tests(executable, ["node", "--test", "node.test.mjs"], folder)
+        expect(re.search(r"^(?:#|ℹ) pass 1$", said, re.M), said)
+
+
+def python_examples_pass_and_failures_are_explained(executable):
+    command, _ = python_command()
+    folder = os.path.join(PACKAGING, "python", "examples")
+    env = {"PYTHONPATH": os.path.abspath(os.path.join(PACKAGING, "python")), "PYTHONDONTWRITEBYTECODE": "1"}
+    run_tests(executable, [command[0], "-m", "unittest", "test_with_unittest"], folder, **env)
+    if subprocess.run([command[0], "-c", "import pytest"], capture_output=True, check=False).returncode:
+        raise Skip("pytest is not installed (Debian: python3-pytest)")
+    pytest = [command[0], "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "guildhall_test.pytest_plugin"]
+    run_tests(executable, [*pytest, "test_with_pytest.py"], folder, **env)
+    with tempfile.TemporaryDirectory() as copy:
+        for name in ("bot.py", "world.json", "test_with_pytest.py"):
+            shutil.copy(os.path.join(folder, name), copy)
+        path = os.path.join(copy, "test_with_pytest.py")
+        with open(path, encoding="utf-8") as f:
+            text = f.read().replace('author="dice"', 'author="nobody"')
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        pictures = ["--guildhall-pictures"] if shutil.which("chromium") else []
+        done = subprocess.run([*pytest, "test_with_pytest.py", *pictures], cwd=copy, capture_output=True, text=True,
+                              timeout=200, check=False, env={**os.environ, "GUILDHALL_BINARY": executable, **env})
+        expect(done.returncode == 1, done.stdout)
+        expect(re.search(r"last calls and events of dice:.*MESSAGE_CREATE", done.stdout, re.S), done.stdout[-3000:])
+        path = os.path.join(copy, "guildhall-failures", "test_ping_is_answered")
+        expect(os.path.exists(path + ".txt") and os.path.exists(path + ".dice.jsonl"), done.stdout[-3000:])
+        if pictures:
+            with open(path + ".png", "rb") as f:
+                expect(f.read(8) == b"\x89PNG\r\n\x1a\n", "no picture")
 
 
 def text_of(*path):
@@ -90,6 +133,8 @@ if __name__ == "__main__":
     run_cases("helpers", [
         node_test_helper_tests_a_bot,
         python_test_helper_tests_a_bot,
+        node_example_passes,
+        python_examples_pass_and_failures_are_explained,
         types_of_the_node_helper_match_its_code,
         python_helper_is_fully_typed,
         temporary_server_deletes_only_a_marked_folder,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import base64
+import fcntl
 import functools
 import json
 import os
@@ -361,11 +362,15 @@ class _Browser:
         mine, theirs = os.pipe(), os.pipe()
         command = [os.environ.get("CHROMIUM", "chromium"), "--headless=new", "--no-sandbox", "--disable-gpu",
                    "--remote-debugging-pipe", "--window-size=1000,800", f"--user-data-dir={profile}", "about:blank"]
-        # Chromium reads commands from the descriptor 3 and writes answers to 4.
-        self.process = subprocess.Popen(
-            ["sh", "-c", f'exec 3<&{mine[0]} 4>&{theirs[1]}; exec "$@"', "sh", *command],
-            pass_fds=(mine[0], theirs[1]), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL)
+
+        def connect() -> None:
+            # Chromium reads commands from the descriptor 3 and writes answers to 4.
+            commands, answers = (fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (mine[0], theirs[1]))
+            os.dup2(commands, 3)
+            os.dup2(answers, 4)
+
+        self.process = subprocess.Popen(command, close_fds=False, preexec_fn=connect, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(mine[0])
         os.close(theirs[1])
         self.write, self.read = mine[1], theirs[0]
