@@ -127,7 +127,8 @@ void gateway_start(struct gateway *g, struct loops *loops)
 bool gateway_accept_upgrade(struct gateway *g, const struct http_request *r,
                             struct websocket_handler *ret)
 {
-    if (!str_is(r->path, "/") && !str_is(r->path, "/gateway") && !str_is(r->path, "/gateway/"))
+    if (!str_is(r->path, "/") && !str_is(r->path, "/gateway") && !str_is(r->path, "/gateway/") &&
+        !gateway_path_is_spacebar(r->path))
         return false;
     *ret = (struct websocket_handler){
         .arg = (void *)(uintptr_t)dialect_for_request(&g->dialects, g, r),
