@@ -281,6 +281,22 @@ static void ready_of_spacebar_clients_has_settings_and_complete_members(struct w
         expect_dispatch(g, "USER_SETTINGS_UPDATE", "{'theme': 'dark'}");
         close_quiet(g);
     }
+    /* A guild that is created later has the same form. */
+    struct gateway_conn *late = conn_open_at(s.ada, targets[0]);
+    expect_op(late, 10);
+    conn_identify(late, "'capabilities': 16381");
+    expect_dispatch(late, "READY", "{}");
+    expect_dispatch(late, "READY_SUPPLEMENTAL", "{}");
+    struct answer a = client_post(s.ada, "{'name': 'New'}", "/guilds");
+    expect_status(a, 201);
+    const char *id = answer_text(a, "id");
+    expect_dispatch(late, "GUILD_CREATE",
+                    "{'id': '%s', 'properties': {'name': 'New'}, 'roles': [{}], "
+                    "'members': [{'id': '%s', 'guild_id': '%s', 'roles': ['%s'], 'user': {'id': "
+                    "'%s'}}]}",
+                    id, s.ada->id, id, id, s.ada->id);
+    conn_close(late, 1000);
+    expect_status(client_delete(s.ada, "/guilds/%s", id), 204);
     /* A client at the usual path cannot ask for this form. */
     struct gateway_conn *g = identify_with_capabilities(s.ada, 16381 | 1 << 30);
     const struct dom *d = expect_dispatch(g, "READY", "{'merged_members': [[{}]]}");
