@@ -129,7 +129,8 @@ void gateway_start(struct gateway *g, struct loops *loops)
 
 static bool request_is_for_gateway(const struct http_request *r)
 {
-    return str_is(r->path, "/") || str_is(r->path, "/gateway") || str_is(r->path, "/gateway/");
+    return str_is(r->path, "/") || str_is(r->path, "/gateway") || str_is(r->path, "/gateway/") ||
+           gateway_path_is_spacebar(r->path);
 }
 
 bool gateway_refuses_upgrade(const struct gateway *g, const struct http_request *r)

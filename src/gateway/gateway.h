@@ -122,6 +122,8 @@ struct gateway_hooks {
     void (*entered)(void *arg, const struct gateway_caller *who, snowflake guild_id);
 };
 
+#define GATEWAY_SPACEBAR_PATH "/spacebar"
+
 struct gateway_options {
     struct store *store;
     struct auth *auth;

@@ -61,7 +61,7 @@ struct login_settings {
 struct login_reply {
     snowflake user_id;
     struct opt_str token;
-    const struct login_settings *user_settings;
+    const struct login_settings *user_settings, *settings; /* Spacebar's clients read settings */
     struct opt_bool mfa, sms, totp, backup;
     struct opt_str webauthn, ticket, login_instance_id;
 };

@@ -199,7 +199,9 @@ enum err reply_with_login_token(struct call *call, const struct user *user)
 {
     struct user_settings all;
     struct login_settings settings;
-    struct login_reply out = { .user_id = user->id, .user_settings = &settings };
+    struct login_reply out = { .user_id = user->id,
+                               .user_settings = &settings,
+                               .settings = &settings };
     enum err e = user_settings_find(call->tx, user->id, &all);
 
     if (e)

@@ -119,6 +119,8 @@ static const struct field login_reply_fields[] = {
     { FIELD(struct login_reply, user_id), .type = &type_id },
     { FIELD(struct login_reply, token), .type = &type_token, .flags = OPTIONAL },
     { FIELD(struct login_reply, user_settings), .type = &type_login_settings, .flags = OPTIONAL },
+    { FIELD(struct login_reply, settings), .type = &type_login_settings, .flags = OPTIONAL,
+      .doc = "The same, for Spacebar's clients" },
     { FIELD(struct login_reply, mfa), .type = &type_bool, .flags = OPTIONAL,
       .doc = "The login needs a second factor; there is no token yet" },
     { FIELD(struct login_reply, sms), .type = &type_bool, .flags = OPTIONAL },
