@@ -8,17 +8,20 @@ import json
 import os
 import random
 import re
+import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from busy_server import BusyServer  # noqa: E402
-from cases import expect, run_cases  # noqa: E402
+from cases import Skip, expect, run_cases  # noqa: E402
 from prepared_data import freshen, start_guildhall  # noqa: E402
 from process import Client  # noqa: E402
 
@@ -396,12 +399,24 @@ def expect_complete(busy, data):
            f"{len(rows['reactions'])} reactions")
 
 
+# The nightly step copies more and kills more often.
+MESSAGES = int(os.environ.get("COPY_MESSAGES", "600"))
+KILLS = int(os.environ.get("COPY_KILLS", "5"))
+MAX_MEMORY = 100 * 1024 * 1024
+
+
 def copy_from_a_busy_server_ends_and_reports_what_was_refused(executable):
-    busy = BusyServer(messages=int(os.environ.get("COPY_MESSAGES", "600")), slow=0.01)
+    busy = BusyServer(messages=MESSAGES, members=max(50, MESSAGES // 100), slow=0.01)
     try:
         with tempfile.TemporaryDirectory() as folder:
             data = freshen(executable, os.path.join(folder, "data"))
+            began = time.monotonic()
             done = run(executable, *copy_busy(executable, folder, busy, data)[1:])
+            if MESSAGES > 10000:  # sanitizers need more memory, and run only the short form
+                used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+                print(f"{busy.requests} requests, {busy.downloads} files, "
+                      f"{time.monotonic() - began:.0f} s, {used // 2**20} MiB")
+                expect(used < MAX_MEMORY, f"{used} bytes of memory")
             expect_complete(busy, data)
             refused = {r["what"]: r["why"] for r in not_taken(data, busy.guild_id)}
             hidden = "messages/" + next(iter(busy.forbidden))
@@ -435,16 +450,15 @@ def copy_run_again_reads_only_what_is_new(executable):
 
 
 def copy_continues_after_being_killed_at_any_moment(executable):
-    kills = int(os.environ.get("COPY_KILLS", "5"))
     seed = int(os.environ.get("COPY_SEED", str(random.randrange(1000000))))
     chance = random.Random(seed)
-    busy = BusyServer(messages=int(os.environ.get("COPY_MESSAGES", "600")), trouble=0.01)
+    busy = BusyServer(messages=min(MESSAGES, 20000), trouble=0.01)
     try:
         with tempfile.TemporaryDirectory() as folder:
             data = freshen(executable, os.path.join(folder, "data"))
             command = copy_busy(executable, folder, busy, data)
-            longest = 1.5
-            for _ in range(kills):
+            longest = 1.5 if MESSAGES <= 10000 else 6
+            for _ in range(KILLS):
                 child = subprocess.Popen(command, stdout=subprocess.DEVNULL,
                                          stderr=subprocess.DEVNULL)
                 try:
@@ -459,6 +473,25 @@ def copy_continues_after_being_killed_at_any_moment(executable):
                 with open(f"{data}/copies/{busy.guild_id}/messages/{name}", encoding="utf-8") as f:
                     ids = [int(json.loads(line)["id"]) for line in f]
                 expect(ids == sorted(set(ids)), f"{name} has a message twice, seed {seed}")
+    finally:
+        busy.stop()
+
+
+def copy_into_postgres_is_complete(executable):
+    store = os.environ.get("GUILDHALL_TEST_POSTGRES")
+    if not store or not shutil.which("psql"):
+        raise Skip("PostgreSQL is not available; run this with scripts/with-postgres")
+    name = f"copy_{os.getpid()}"
+    subprocess.run(["psql", store, "-qc", f"create database {name}"], check=True, timeout=60)
+    busy = BusyServer(trouble=0)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            command = copy_busy(executable, folder, busy, os.path.join(folder, "data"), "--store",
+                                re.sub(r"dbname=\S+", f"dbname={name}", store))
+            for _ in range(2):
+                done = run(executable, *command[1:])
+                expect(re.search("^messages +500 of 500$", done.stdout, re.M), done.stdout)
+                expect(re.search("^members +50 of 50$", done.stdout, re.M), done.stdout)
     finally:
         busy.stop()
 
@@ -505,5 +538,6 @@ if __name__ == "__main__":
                              copy_from_a_busy_server_ends_and_reports_what_was_refused,
                              copy_run_again_reads_only_what_is_new,
                              copy_continues_after_being_killed_at_any_moment,
+                             copy_into_postgres_is_complete,
                              wrong_token_ends_a_copy_at_once,
                              archive_of_a_server_is_imported_elsewhere])
