@@ -29,6 +29,11 @@ PIXEL = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
          "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 PIXEL_URI = "data:image/png;base64," + PIXEL
 
+# The nightly step copies more and kills more often.
+MESSAGES = int(os.environ.get("COPY_MESSAGES", "600"))
+KILLS = int(os.environ.get("COPY_KILLS", "5"))
+MAX_MEMORY = 100 * 1024 * 1024
+
 WORLD = {
     "users": [{"username": "ada", "global_name": "Ada", "token": "ada_token_0123456789"},
               {"username": "bob", "token": "bob_token_0123456789"},
@@ -95,8 +100,9 @@ WORLD = {
 
 
 def run(executable, *words, check=True, env=None):
-    done = subprocess.run([executable, *words], capture_output=True, text=True, timeout=300,
-                          check=False, env={**os.environ, **(env or {})})
+    done = subprocess.run([executable, *words], capture_output=True, text=True,
+                          timeout=300 if MESSAGES <= 10000 else 7200, check=False,
+                          env={**os.environ, **(env or {})})
     if check:
         expect(done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done
@@ -399,12 +405,6 @@ def expect_complete(busy, data):
            f"{len(rows['reactions'])} reactions")
 
 
-# The nightly step copies more and kills more often.
-MESSAGES = int(os.environ.get("COPY_MESSAGES", "600"))
-KILLS = int(os.environ.get("COPY_KILLS", "5"))
-MAX_MEMORY = 100 * 1024 * 1024
-
-
 def copy_from_a_busy_server_ends_and_reports_what_was_refused(executable):
     busy = BusyServer(messages=MESSAGES, members=max(50, MESSAGES // 100), slow=0.01)
     try:
@@ -532,6 +532,83 @@ def archive_of_a_server_is_imported_elsewhere(executable):
         busy.stop()
 
 
+def chat_export(messages, channel=None):
+    return {"guild": {"id": "1600000000000000001", "name": "Old guild", "iconUrl": ""},
+            "channel": channel or {"id": "1600000000000000002", "type": "GuildTextChat",
+                                   "categoryId": "1600000000000000003", "category": "Talk",
+                                   "name": "general", "topic": "Everything"},
+            "dateRange": {"after": None, "before": None}, "messages": messages,
+            "messageCount": len(messages)}
+
+
+def chat_message(number, **more):
+    author = {"id": "1500000000000000001", "name": "ada", "discriminator": "0000",
+              "nickname": "Ada", "color": None, "isBot": False, "roles": [], "avatarUrl": ""}
+    return {"id": str(1600000000000000100 + number), "type": "Default",
+            "timestamp": "2020-09-13T12:26:40+00:00", "timestampEdited": None, "isPinned": False,
+            "content": f"message {number}", "author": author, "attachments": [], "embeds": [],
+            "stickers": [], "reactions": [], "mentions": [], **more}
+
+
+def exports_of_channels_are_imported(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data = freshen(executable, os.path.join(folder, "data"))
+        os.mkdir(os.path.join(folder, "general.json_Files"))
+        put(folder, "general.json_Files/a b.txt", "saved")
+        bob = {"id": "1500000000000000002", "name": "bob", "nickname": "Bob", "isBot": False}
+        reply = chat_message(
+            2, type="Reply", isPinned=True, mentions=[bob],
+            reference={"messageId": "1600000000000000101", "channelId": "1600000000000000002",
+                       "guildId": "1600000000000000001"},
+            attachments=[{"id": "1600000000000000200", "url": "general.json_Files/a%20b.txt",
+                          "fileName": "a b.txt", "fileSizeBytes": 5},
+                         {"id": "1600000000000000201", "url": "../../etc/passwd",
+                          "fileName": "x", "fileSizeBytes": 5}],
+            embeds=[{"title": "Hours", "url": None, "timestamp": None, "description": "",
+                     "color": "#2ECC71", "images": [], "fields": [
+                         {"name": "Monday", "value": "9", "isInline": True}]}],
+            reactions=[{"emoji": {"id": "", "name": "👍", "code": "thumbsup", "isAnimated": False},
+                        "count": 1, "users": [bob]}])
+        general = put(folder, "general.json", chat_export([chat_message(1), reply]))
+        thread = put(folder, "thread.json", chat_export([chat_message(3)], {
+            "id": "1600000000000000004", "type": "GuildPublicThread", "name": "A bench",
+            "categoryId": "1600000000000000002", "category": "general", "topic": None}))
+        run(executable, "copy-guild", general, thread, "--data", data)
+        refused = not_taken(data, "1600000000000000001")
+        expect(refused == [{"what": "file attachments/1600000000000000201",
+                            "why": "the file is not next to the export"}], str(refused))
+        put(folder, "general.json", chat_export([chat_message(1), reply, chat_message(9)]))
+        done = run(executable, "copy-guild", general, "--data", data)
+        expect("1 messages, 2 known" in done.stdout, done.stdout)
+        backwards = put(folder, "back.json", chat_export([chat_message(20), chat_message(19)]))
+        done = run(executable, "copy-guild", backwards, "--data", data, check=False)
+        expect(done.returncode == 1 and "oldest first" in done.stderr, done.stderr)
+        tokens = import_world(executable, folder, data, {
+            "users": [{"username": "eve"}], "applications": [
+                {"name": "Reader", "owner": "eve", "bot": "reader"}], "guilds": [
+                {"id": "1600000000000000001", "name": "Old guild", "owner": "ada",
+                 "members": [{"user": "reader"}],
+                 "applications": [{"application": "Reader", "by": "eve"}]}]})
+        server = start_guildhall(executable, data)
+        try:
+            bot = Client(server.port, tokens["reader"])
+            messages = bot.call("GET", "/channels/1600000000000000002/messages")[1]
+            expect([m["content"] for m in messages] == ["message 9", "message 2", "message 1"],
+                   str(messages))
+            found = next(m for m in messages if m["content"] == "message 2")
+            expect(found["type"] == 19 and found["pinned"] and
+                   found["referenced_message"]["content"] == "message 1", str(found))
+            expect([a["filename"] for a in found["attachments"]] == ["a_b.txt"], str(found))
+            expect(found["embeds"][0]["color"] == 0x2ECC71 and
+                   found["embeds"][0]["fields"][0]["inline"], str(found["embeds"]))
+            expect(found["reactions"][0]["count"] == 1 and
+                   found["mentions"][0]["username"] == "bob", str(found))
+            posts = bot.call("GET", "/channels/1600000000000000004/messages")[1]
+            expect([m["content"] for m in posts] == ["message 3"], str(posts))
+        finally:
+            server.kill()
+
+
 if __name__ == "__main__":
     run_cases("copy_guild", [copied_guild_is_equal_to_its_source,
                              members_claim_their_accounts_by_a_direct_message,
@@ -540,4 +617,5 @@ if __name__ == "__main__":
                              copy_continues_after_being_killed_at_any_moment,
                              copy_into_postgres_is_complete,
                              wrong_token_ends_a_copy_at_once,
-                             archive_of_a_server_is_imported_elsewhere])
+                             archive_of_a_server_is_imported_elsewhere,
+                             exports_of_channels_are_imported])

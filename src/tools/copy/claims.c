@@ -39,8 +39,7 @@ static snowflake open_private_channel(struct claim_sender *s, snowflake user_id)
     buf_init(&body, 200);
     buf_init(&out, SIZE_MAX);
     buf_printf(&body, "{\"recipient_id\":\"%" PRIu64 "\"}", user_id);
-    s->result =
-        copy_request(&s->connection, "POST", "/users/@me/channels", buf_str(&body), &out);
+    s->result = copy_request(&s->connection, "POST", "/users/@me/channels", buf_str(&body), &out);
     if (s->result == COPY_OK)
         id = json_member_id(buf_str(&out), "id");
     buf_clear(&body);

@@ -234,6 +234,30 @@ static enum copy_result load_archive(const struct command_settings *s,
     return result;
 }
 
+/* Converts exports of single channels and imports them. */
+static int copy_chat_exports(const struct command_settings *s, char **paths)
+{
+    struct guild_archive archive;
+    snowflake guild = chat_export_read_guild(paths[0]);
+    enum copy_result result = COPY_STOPPED;
+    char folder[1024];
+
+    if (!guild)
+        return 1;
+    if (s->copy.archive)
+        snprintf(folder, sizeof folder, "%s", s->copy.archive);
+    else
+        snprintf(folder, sizeof folder, "%s/copies/%" PRIu64, s->config.data, guild);
+    bool ok = guild_archive_open(&archive, folder);
+    for (; ok && *paths; paths++)
+        ok = chat_export_read_guild(*paths) == guild && chat_export_convert(&archive, *paths);
+    if (ok)
+        result = load_archive(s, &archive);
+    print_report(&archive, NULL);
+    guild_archive_close(&archive);
+    return exit_status(result);
+}
+
 int tool_copy_guild(const struct command_settings *s, char **arguments)
 {
     const struct copy_options *o = &s->copy;
@@ -241,9 +265,11 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
     char folder[1024];
     enum copy_result result = COPY_OK;
 
+    if (arguments[0] && !o->from)
+        return copy_chat_exports(s, arguments);
     if (arguments[0] || !o->from)
-        return print_usage_error(
-            "copy-guild --from URL --token-file FILE --guild ID, or copy-guild --from FOLDER");
+        return print_usage_error("copy-guild --from URL --token-file FILE --guild ID, copy-guild "
+                                 "--from FOLDER, or copy-guild FILE.json…");
     bool remote = is_url(o->from);
     if (o->send_claims && (!remote || !is_url(o->send_claims)))
         return print_usage_error("send-claims needs the URL of this server, and --from a URL");

@@ -9,7 +9,7 @@
 #include "world.h"
 #include "world_files.h"
 
-#define CLEO "1500000000000000001"
+#define CLEO  "1500000000000000001"
 #define ROBOT "1500000000000000002"
 
 struct code_request {
@@ -70,8 +70,8 @@ static void claimed_account_belongs_to_the_person_with_its_messages(struct world
     struct client *cleo = world_client_with(w, answer_text(a, "token"));
     expect_json(client_get(cleo, "/users/@me"), "{'id': '" CLEO "', 'username': 'cleo'}");
     expect_json(client_get(cleo, "/users/@me/guilds"), "[{'name': 'Here'}]");
-    expect_status(client_post(world_anonymous(w),
-                              "{'login': 'cleo', 'password': 'correct horse'}", "/auth/login"),
+    expect_status(client_post(world_anonymous(w), "{'login': 'cleo', 'password': 'correct horse'}",
+                              "/auth/login"),
                   200);
     /* The code is used up, and the account is no placeholder any more. */
     expect_code_refused(w, code);
@@ -81,9 +81,8 @@ static void claimed_account_belongs_to_the_person_with_its_messages(struct world
 static void placeholder_cannot_log_in_or_be_reset(struct world *w)
 {
     import_placeholders(w);
-    expect_status(client_post(world_anonymous(w), "{'login': 'cleo', 'password': ''}",
-                              "/auth/login"),
-                  400);
+    expect_status(
+        client_post(world_anonymous(w), "{'login': 'cleo', 'password': ''}", "/auth/login"), 400);
     expect_status(client_post(world_anonymous(w), "{'login': 'cleo', 'password': 'correct horse'}",
                               "/auth/login"),
                   400);
@@ -181,7 +180,8 @@ static void placeholder_with_a_taken_name_gets_its_id(struct world *w)
 {
     world_client(w, "bob");
     world_file_here(w, "{'users': [{'id': '" CLEO "', 'username': 'bob', 'placeholder': true}]}");
-    expect_json(client_get(world_client(w, "dara"), "/users/" CLEO), "{'username': 'bob_" CLEO "'}");
+    expect_json(client_get(world_client(w, "dara"), "/users/" CLEO),
+                "{'username': 'bob_" CLEO "'}");
 }
 
 const struct test claims_tests[] = {
