@@ -348,6 +348,19 @@ static const struct route routes[] = {
     },
     {
         .method = POST,
+        .path = "/auth/claim",
+        .name = "claim_account",
+        .doc = "Claim the account that a copied guild has for the caller, with the code that they "
+               "received on the other server: set a password and log in.",
+        .auth = AUTH_OPEN,
+        .body = &account_claim_body,
+        .reply = &login_reply,
+        .limit = &limit_login,
+        .prepare = prepare_claim_account,
+        .handle = claim_account,
+    },
+    {
+        .method = POST,
         .path = "/auth/logout",
         .name = "log_out",
         .doc = "Log out: revoke the token of this request.",

@@ -17,12 +17,12 @@ static bool is_email_address(struct str s)
 static const struct string_rule email_rule = { is_email_address, "EMAIL_TYPE_INVALID_EMAIL",
                                                "Not a well formed email address." };
 
-static const struct type type_email = { .kind = KIND_STRING,
-                                        .flags = TYPE_TRIM | TYPE_LOWER,
-                                        .min = 3,
-                                        .max = 254,
-                                        .rule = &email_rule,
-                                        .doc = "Email address" };
+const struct type type_email = { .kind = KIND_STRING,
+                                 .flags = TYPE_TRIM | TYPE_LOWER,
+                                 .min = 3,
+                                 .max = 254,
+                                 .rule = &email_rule,
+                                 .doc = "Email address" };
 const struct type type_password = { .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password" };
 /* An entered password is only compared, so it needs no minimum length. */
 const struct type type_entered_password = { .kind = KIND_STRING, .max = 72, .doc = "Password" };

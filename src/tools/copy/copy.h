@@ -111,16 +111,16 @@ struct guild_archive_list {
 };
 /* `id` is the member with the id, or "user" for objects with a user. */
 bool guild_archive_list_open(const struct guild_archive *a, const char *name, const char *id,
-                       struct guild_archive_list *ret);
+                             struct guild_archive_list *ret);
 bool guild_archive_list_append(struct guild_archive_list *l, struct str lines);
 void guild_archive_list_close(struct guild_archive_list *l);
 
 /* Reads a file line by line from an offset; found returns false to stop. arena is cleared after
  * each line. A missing file has no lines. Returns false if the file cannot be read. */
 typedef bool guild_archive_line_function(void *arg, struct str line, int64_t next_offset,
-                                   struct arena *arena);
+                                         struct arena *arena);
 bool guild_archive_for_each_line(const struct guild_archive *a, const char *name, int64_t offset,
-                           guild_archive_line_function *found, void *arg);
+                                 guild_archive_line_function *found, void *arg);
 int64_t guild_archive_count_lines(const struct guild_archive *a, const char *name);
 
 /* --- download.c ------------------------------------------------------------------------- */
@@ -236,5 +236,24 @@ struct copy_load_options {
 };
 /* Imports an archive; continues where an earlier import of the archive ended. */
 enum copy_result copy_load_archive(const struct copy_load_options *options);
+
+/* --- chat_export.c --------------------------------------------------------------------------- */
+
+/* Returns the id of the guild of an export of DiscordChatExporter; prints a problem and returns 0
+ * if the file is none. */
+snowflake chat_export_read_guild(const char *path);
+/* Adds the messages of an export to the archive, except those before the last one that it has. */
+bool chat_export_convert(struct guild_archive *archive, const char *path);
+
+/* --- claims.c ------------------------------------------------------------------------------ */
+
+struct copy_claim_options {
+    struct copy_source *source;
+    struct guild_archive *archive;
+    struct store *store;
+    const char *address; /* address of this server, for the link */
+};
+/* Sends a claim code to each member with a placeholder account who has not received one. */
+enum copy_result copy_send_claims(const struct copy_claim_options *options);
 
 #endif

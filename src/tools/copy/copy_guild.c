@@ -8,31 +8,41 @@
 #include "tools/copy/copy.h"
 
 #define OFFSET(member) offsetof(struct command_settings, copy.member)
-#define SOURCE_OPTIONS                                                                             \
-    { "from", OPTION_TEXT, .offset = OFFSET(from), .value = "URL|DIR",                             \
-      .help = "URL of the other server's interface, such as https://discord.com/api/v10; "         \
-              "copy-guild also reads the folder of an archive" },                                  \
-        { "token-file", OPTION_TEXT, .offset = OFFSET(token_file), .value = "FILE",                \
-          .help = "File with the token of a bot that is a member of the guild" },                  \
-        { "guild", OPTION_TEXT, .offset = OFFSET(guild), .value = "ID", .help = "Id of the guild" }, \
-        { "cdn", OPTION_TEXT, .offset = OFFSET(cdn), .value = "URL",                               \
-          .help = "Address of the other server's files; unset: as for the interface" },            \
-        { "people", OPTION_CHOICE, .offset = OFFSET(people), .fallback = "all",                    \
-          .choices = "all|names",                                                                  \
-          .help = "all: members, bans, avatars and who reacted; names: only names of authors" },   \
-        { "reaction-users", OPTION_SWITCH, .offset = OFFSET(reaction_users), .fallback = "on",     \
-          .help = "Read who reacted and voted: one request for each emoji of each message" },      \
-        { "files", OPTION_SWITCH, .offset = OFFSET(files), .fallback = "on",                       \
-          .help = "Read attachments and pictures" },                                               \
-        { "max-file-mib", OPTION_INT, .offset = OFFSET(max_file_mib), .fallback = "64", .min = 1,  \
-          .max = 4096, .help = "Largest file to read, in MiB" },                                   \
-        { "requests-per-second", OPTION_INT, .offset = OFFSET(requests_per_second),                \
-          .fallback = "45", .min = 1, .max = 10000,                                                \
-          .help = "Limit of all requests; the other server's own limits hold, too" },              \
-        { "connections", OPTION_INT, .offset = OFFSET(connections), .fallback = "8", .min = 1,     \
-          .max = 32, .help = "Number of parallel connections" },                                   \
-        { "dry-run", OPTION_SWITCH, .offset = OFFSET(dry_run), .fallback = "off",                  \
-          .help = "Print how much there is, and read nothing else" }
+#define SOURCE_OPTIONS                                                                           \
+    { "from", OPTION_TEXT, .offset = OFFSET(from), .value = "URL|DIR",                           \
+      .help = "URL of the other server's interface, such as https://discord.com/api/v10; "       \
+              "copy-guild also reads the folder of an archive" },                                \
+        { "token-file", OPTION_TEXT, .offset = OFFSET(token_file), .value = "FILE",              \
+          .help = "File with the token of a bot that is a member of the guild" },                \
+        { "guild", OPTION_TEXT, .offset = OFFSET(guild), .value = "ID",                          \
+          .help = "Id of the guild" },                                                           \
+        { "cdn", OPTION_TEXT, .offset = OFFSET(cdn), .value = "URL",                             \
+          .help = "Address of the other server's files; unset: as for the interface" },          \
+        { "people",                                                                              \
+          OPTION_CHOICE,                                                                         \
+          .offset = OFFSET(people),                                                              \
+          .fallback = "all",                                                                     \
+          .choices = "all|names",                                                                \
+          .help = "all: members, bans, avatars and who reacted; names: only names of authors" }, \
+        { "reaction-users", OPTION_SWITCH, .offset = OFFSET(reaction_users), .fallback = "on",   \
+          .help = "Read who reacted and voted: one request for each emoji of each message" },    \
+        { "files", OPTION_SWITCH, .offset = OFFSET(files), .fallback = "on",                     \
+          .help = "Read attachments and pictures" },                                             \
+        { "max-file-mib", OPTION_INT,  .offset = OFFSET(max_file_mib),        .fallback = "64",  \
+          .min = 1,       .max = 4096, .help = "Largest file to read, in MiB" },                 \
+        { "requests-per-second",                                                                 \
+          OPTION_INT,                                                                            \
+          .offset = OFFSET(requests_per_second),                                                 \
+          .fallback = "45",                                                                      \
+          .min = 1,                                                                              \
+          .max = 10000,                                                                          \
+          .help = "Limit of all requests; the other server's own limits hold, too" },            \
+        { "connections", OPTION_INT, .offset = OFFSET(connections),           .fallback = "8",   \
+          .min = 1,      .max = 32,  .help = "Number of parallel connections" },                 \
+    {                                                                                            \
+        "dry-run", OPTION_SWITCH, .offset = OFFSET(dry_run), .fallback = "off",                  \
+                                  .help = "Print how much there is, and read nothing else"       \
+    }
 
 /* clang-format off */
 const struct option_row export_guild_option_rows[] = { SOURCE_OPTIONS, { 0 } };
@@ -40,6 +50,9 @@ const struct option_row copy_guild_option_rows[] = {
     SOURCE_OPTIONS,
     { "archive", OPTION_TEXT, .offset = OFFSET(archive), .value = "DIR",
       .help = "Folder for the archive; unset: copies/ID in the data folder" },
+    { "send-claims", OPTION_TEXT, .offset = OFFSET(send_claims), .value = "URL",
+      .help = "Send each member a direct message with a link to claim their account; URL is the "
+              "address of this server" },
     { 0 },
 };
 /* clang-format on */
@@ -143,11 +156,11 @@ static bool parse_copy_options(const struct copy_options *o, struct copy_downloa
 }
 
 /* Fills the archive from the other server. */
-static enum copy_result download_archive(const struct copy_options *o, struct guild_archive *archive)
+static enum copy_result download_archive(const struct copy_options *o,
+                                         struct guild_archive *archive)
 {
     struct copy_download_options options;
-    struct copy_source *source =
-        parse_copy_options(o, &options) ? open_source(o) : NULL;
+    struct copy_source *source = parse_copy_options(o, &options) ? open_source(o) : NULL;
 
     if (!source)
         return COPY_STOPPED;
@@ -175,8 +188,7 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
     if (s->copy.dry_run && !arguments[0])
         return print_estimate(&s->copy);
     if (!arguments[0] || arguments[1])
-        return print_usage_error(
-            "export-guild FOLDER --from URL --token-file FILE --guild ID");
+        return print_usage_error("export-guild FOLDER --from URL --token-file FILE --guild ID");
     if (guild_archive_open(&archive, arguments[0]))
         result = download_archive(&s->copy, &archive);
     guild_archive_close(&archive);
@@ -185,7 +197,22 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
 
 /* --- importing ----------------------------------------------------------------------------- */
 
-static enum copy_result load_archive(const struct command_settings *s, struct guild_archive *archive)
+/* Sends claim codes, with the archive imported and the store still open. */
+static enum copy_result send_claims(const struct copy_options *o, struct guild_archive *archive,
+                                    struct store *store)
+{
+    struct copy_source *source = open_source(o);
+
+    if (!source)
+        return COPY_STOPPED;
+    enum copy_result result =
+        copy_send_claims(&(struct copy_claim_options){ source, archive, store, o->send_claims });
+    copy_source_free(source);
+    return result;
+}
+
+static enum copy_result load_archive(const struct command_settings *s,
+                                     struct guild_archive *archive)
 {
     enum copy_result result = COPY_STOPPED;
     struct store *store;
@@ -198,8 +225,37 @@ static enum copy_result load_archive(const struct command_settings *s, struct gu
                                          .store = store,
                                          .archive = archive,
                                          .people = strcmp(s->copy.people, "all") == 0 });
+    if (s->copy.send_claims && result != COPY_STOPPED) {
+        enum copy_result sent = send_claims(&s->copy, archive, store);
+
+        result = sent == COPY_OK ? result : sent;
+    }
     store_close(store);
     return result;
+}
+
+/* Converts exports of single channels and imports them. */
+static int copy_chat_exports(const struct command_settings *s, char **paths)
+{
+    struct guild_archive archive;
+    snowflake guild = chat_export_read_guild(paths[0]);
+    enum copy_result result = COPY_STOPPED;
+    char folder[1024];
+
+    if (!guild)
+        return 1;
+    if (s->copy.archive)
+        snprintf(folder, sizeof folder, "%s", s->copy.archive);
+    else
+        snprintf(folder, sizeof folder, "%s/copies/%" PRIu64, s->config.data, guild);
+    bool ok = guild_archive_open(&archive, folder);
+    for (; ok && *paths; paths++)
+        ok = chat_export_read_guild(*paths) == guild && chat_export_convert(&archive, *paths);
+    if (ok)
+        result = load_archive(s, &archive);
+    print_report(&archive, NULL);
+    guild_archive_close(&archive);
+    return exit_status(result);
 }
 
 int tool_copy_guild(const struct command_settings *s, char **arguments)
@@ -209,10 +265,14 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
     char folder[1024];
     enum copy_result result = COPY_OK;
 
+    if (arguments[0] && !o->from)
+        return copy_chat_exports(s, arguments);
     if (arguments[0] || !o->from)
-        return print_usage_error(
-            "copy-guild --from URL --token-file FILE --guild ID, or copy-guild --from FOLDER");
+        return print_usage_error("copy-guild --from URL --token-file FILE --guild ID, copy-guild "
+                                 "--from FOLDER, or copy-guild FILE.json…");
     bool remote = is_url(o->from);
+    if (o->send_claims && (!remote || !is_url(o->send_claims)))
+        return print_usage_error("send-claims needs the URL of this server, and --from a URL");
     if (remote && o->dry_run)
         return print_estimate(o);
     if (!remote)
