@@ -16,11 +16,12 @@ struct log_page_cache {
     size_t count;
 };
 
-struct log_page *log_page_new(int64_t number)
+struct log_page *log_page_new(int64_t number, int64_t last)
 {
     struct log_page *p = mem_new(sizeof *p);
 
     p->number = number;
+    p->last = last;
     return p;
 }
 
@@ -67,11 +68,13 @@ static struct log_page **find_page(struct log_page_cache *c, int64_t number)
     return NULL;
 }
 
-bool log_page_cache_visit(struct log_page_cache *c, int64_t number, int64_t now_ms,
+bool log_page_cache_visit(struct log_page_cache *c, int64_t number, int64_t last, int64_t now_ms,
                           void (*take)(void *arg, struct gateway_event *n), void *arg)
 {
     pthread_mutex_lock(&c->lock);
     struct log_page **found = find_page(c, number);
+    if (found && (*found)->last < last)
+        found = NULL;
     for (size_t i = 0; found && i < (*found)->count; i++)
         take(arg, (*found)->events[i]);
     if (found)

@@ -107,9 +107,12 @@ static int64_t page_of_position(int64_t position)
     return position / LOG_PAGE_POSITIONS;
 }
 
-static int64_t last_position_of_page(int64_t page)
+/* Returns the last position of the range in the page. */
+static int64_t last_position_in_page(const struct missed_events *m, int64_t page)
 {
-    return (page + 1) * LOG_PAGE_POSITIONS - 1;
+    int64_t last = (page + 1) * LOG_PAGE_POSITIONS - 1;
+
+    return last < m->last ? last : m->last;
 }
 
 /* Adds the events of cached pages. Returns false if the next page is not cached. */
@@ -119,9 +122,13 @@ static bool read_cached_pages(struct missed_events *m, struct missed_events_coll
     int64_t now_ms = clock_steady_ms();
 
     m->page_last = m->at;
-    while (m->page_last < m->last && log_page_cache_visit(cache, page_of_position(m->page_last + 1),
-                                                          now_ms, collect_missed_event, t))
-        m->page_last = last_position_of_page(page_of_position(m->page_last + 1));
+    while (m->page_last < m->last) {
+        int64_t page = page_of_position(m->page_last + 1), last = last_position_in_page(m, page);
+
+        if (!log_page_cache_visit(cache, page, last, now_ms, collect_missed_event, t))
+            break;
+        m->page_last = last;
+    }
     return m->page_last > m->at;
 }
 
@@ -129,7 +136,7 @@ enum err read_missed_events_page(struct missed_events *m, struct session_transfe
 {
     struct missed_events_collector taker = { .missed = m, .transfer = h };
     struct log_page_cache *cache = h->to->gateway->log_pages;
-    int64_t number = page_of_position(m->at + 1), page_last = last_position_of_page(number);
+    int64_t number = page_of_position(m->at + 1);
     struct list rows = { 0 };
     int64_t first = 0, end = 0;
 
@@ -137,16 +144,16 @@ enum err read_missed_events_page(struct missed_events *m, struct session_transfe
     if (read_cached_pages(m, &taker, cache))
         return OK;
     enum err e = read_event_log_range(tx, &first, &end);
+    m->page_last = last_position_in_page(m, number);
     int64_t page_first = number ? number * LOG_PAGE_POSITIONS : 1; /* positions begin at 1 */
-    bool whole = first && first <= page_first && page_last <= m->settled;
-    m->page_last = page_last < m->last ? page_last : m->last;
+    bool whole = first && first <= page_first && m->page_last <= m->settled;
     if (!e)
         e = read_event_log_page(tx, whole ? page_first - 1 : m->at, m->page_last,
                                 LOG_PAGE_POSITIONS, &rows);
     if (e)
         return e;
     atomic_fetch_add(&h->to->gateway->count.missed_log_rows, rows.count);
-    struct log_page *page = log_page_new(number);
+    struct log_page *page = log_page_new(number, m->page_last);
     m->failed = missed_events_are_deleted_from_log(m, first) || !decode_event_log_rows(&rows, page);
     for (size_t i = 0; i < page->count; i++)
         collect_missed_event(&taker, page->events[i]);

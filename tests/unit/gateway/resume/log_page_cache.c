@@ -3,6 +3,8 @@
 
 #include "gateway/resume/log_page_cache.h"
 
+enum { LAST = 100 };
+
 static void count_visited_event(void *arg, struct gateway_event *n)
 {
     (void)n;
@@ -13,7 +15,7 @@ static bool page_is_cached(struct log_page_cache *c, int64_t number, int64_t now
 {
     int visited = 0;
 
-    return log_page_cache_visit(c, number, now_ms, count_visited_event, &visited);
+    return log_page_cache_visit(c, number, LAST, now_ms, count_visited_event, &visited);
 }
 
 static void unused_pages_are_evicted(void **state)
@@ -23,8 +25,8 @@ static void unused_pages_are_evicted(void **state)
 
     assert_false(page_is_cached(c, 7, 0));
     for (int64_t i = 0; i < 4; i++)
-        log_page_cache_put(c, log_page_new(i), 0);
-    log_page_cache_put(c, log_page_new(1), 0); /* decoded by two threads */
+        log_page_cache_put(c, log_page_new(i, LAST), 0);
+    log_page_cache_put(c, log_page_new(1, LAST), 0); /* decoded by two threads */
     assert_true(page_is_cached(c, 1, 20 * 1000));
     log_page_cache_evict(c, 30 * 1000);
     assert_true(page_is_cached(c, 0, 20 * 1000));
@@ -38,6 +40,18 @@ static void unused_pages_are_evicted(void **state)
     log_page_cache_evict(NULL, 0);
 }
 
+static void page_that_ends_before_the_range_is_not_used(void **state)
+{
+    (void)state;
+    struct log_page_cache *c = log_page_cache_new();
+
+    log_page_cache_put(c, log_page_new(0, LAST - 1), 0);
+    assert_false(page_is_cached(c, 0, 0));
+    log_page_cache_put(c, log_page_new(0, LAST), 0);
+    assert_true(page_is_cached(c, 0, 0));
+    log_page_cache_free(c);
+}
+
 static void full_cache_evicts_the_least_recently_used_page(void **state)
 {
     (void)state;
@@ -45,9 +59,9 @@ static void full_cache_evicts_the_least_recently_used_page(void **state)
     struct log_page_cache *c = log_page_cache_new();
 
     for (int64_t i = 0; i < PAGES; i++)
-        log_page_cache_put(c, log_page_new(i), i);
+        log_page_cache_put(c, log_page_new(i, LAST), i);
     assert_true(page_is_cached(c, 0, PAGES));
-    log_page_cache_put(c, log_page_new(PAGES), PAGES);
+    log_page_cache_put(c, log_page_new(PAGES, LAST), PAGES);
     assert_true(page_is_cached(c, 0, PAGES));
     assert_false(page_is_cached(c, 1, PAGES));
     assert_true(page_is_cached(c, 2, PAGES));
@@ -59,6 +73,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unused_pages_are_evicted),
+        cmocka_unit_test(page_that_ends_before_the_range_is_not_used),
         cmocka_unit_test(full_cache_evicts_the_least_recently_used_page),
     };
 
