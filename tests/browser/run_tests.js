@@ -36,8 +36,8 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, documentation, tutorials, sharing, voice, voicePage };
-const NIGHTLY = { chatWalks, benchWalks };
+const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, hostile, apps, search, unread, everyday, documentation, sharing, voice, voicePage };
+const NIGHTLY = { chatWalks, benchWalks, tutorials };
 
 async function runTest(worker, name, test) {
   const began = Date.now();
