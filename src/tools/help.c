@@ -78,8 +78,11 @@ int print_command_help(const struct program_command *c, bool all)
     struct buf out;
 
     buf_init(&out, SIZE_MAX);
-    buf_printf(&out, "guildhall %s%s%s [options]\n%s.\n", c->name, *c->arguments ? " " : "",
-               c->arguments, c->help);
+    if (c->command_follows)
+        buf_printf(&out, "guildhall %s [options] %s\n%s.\n", c->name, c->arguments, c->help);
+    else
+        buf_printf(&out, "guildhall %s%s%s [options]\n%s.\n", c->name, *c->arguments ? " " : "",
+                   c->arguments, c->help);
     append_help_of_operator_verbs(&out, c->name);
     append_examples(&out, c->examples);
     if (c->options) {

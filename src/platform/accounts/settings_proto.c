@@ -317,82 +317,76 @@ static enum err read_json_settings_before_merge(struct call *call)
     return read_json_settings(call->tx, call->caller->id, json_settings_row_type(call), &m->before);
 }
 
-static bool object_has_member(struct arena *a, struct str object, struct str name)
-{
-    struct json_reader r;
-    struct str key;
-    bool found = false;
+enum { JSON_SETTINGS_MEMBERS_MAX = 100 };
 
-    json_reader_init(&r, object, a);
-    json_enter_container(&r);
-    while (!found && json_next_member(&r, &key)) {
-        found = str_eq(key, name);
-        if (!found && !json_skip_value(&r, NULL))
-            break;
-    }
-    return found;
+/* Members of an object, in its order. */
+struct json_members {
+    struct str keys[JSON_SETTINGS_MEMBERS_MAX], values[JSON_SETTINGS_MEMBERS_MAX];
+    size_t count;
+};
+
+/* Returns the position of a key, or the number of members. */
+static size_t json_members_find(const struct json_members *m, struct str key)
+{
+    size_t i = 0;
+
+    while (i < m->count && !str_eq(m->keys[i], key))
+        i++;
+    return i;
 }
 
-/* Copies the members of an object except those that `replaced` has, too. */
-static void copy_members_json(struct arena *a, struct str object, struct str replaced,
-                              struct json_writer *out)
+/* Returns false if the text is not an object or has too many members. The last of several members
+ * with the same key counts. */
+static bool json_members_read(struct arena *a, struct str text, struct json_members *ret)
 {
     struct json_reader r;
     struct str key, value;
 
-    json_reader_init(&r, object, a);
+    ret->count = 0;
+    json_reader_init(&r, text, a);
+    if (json_peek_kind(&r) != JSON_OBJECT)
+        return false;
     json_enter_container(&r);
     while (json_next_member(&r, &key) && json_skip_value(&r, &value)) {
-        if (replaced.n && object_has_member(a, replaced, key))
-            continue;
-        json_write_key(out, key);
-        json_write_raw(out, value);
+        size_t i = json_members_find(ret, key);
+
+        if (i == JSON_SETTINGS_MEMBERS_MAX)
+            return false;
+        ret->keys[i] = key;
+        ret->values[i] = value;
+        if (i == ret->count)
+            ret->count++;
     }
+    return json_is_at_end(&r);
 }
 
-static bool is_json_object(struct arena *a, struct str text)
-{
-    struct json_reader r;
-
-    json_reader_init(&r, text, a);
-    return json_peek_kind(&r) == JSON_OBJECT;
-}
-
-enum { JSON_SETTINGS_MEMBERS_MAX = 100 };
-
-static size_t count_members(struct arena *a, struct str object)
-{
-    struct json_reader r;
-    size_t n = 0;
-
-    json_reader_init(&r, object, a);
-    json_enter_container(&r);
-    while (json_next_member(&r, NULL) && json_skip_value(&r, NULL))
-        n++;
-    return n;
-}
-
-/* Replaces the members that the request has. Their number is limited, because each old one is
- * searched in the new ones. */
+/* Replaces the members that the request has. */
 static enum err merge_json_settings(struct call *call)
 {
     const struct json_settings *in = call->body;
     struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
+    struct json_members *parts = arena_array(call->arena, struct json_members, 2);
+    size_t count = 0;
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
 
-    m->good = is_json_object(call->arena, in->settings) &&
-              count_members(call->arena, in->settings) <= JSON_SETTINGS_MEMBERS_MAX;
+    m->good = json_members_read(call->arena, in->settings, &parts[1]);
     if (!m->good)
         return OK;
+    json_members_read(call->arena, m->before.settings, &parts[0]);
     buf_init(&out, 3 * LONGEST_PROTO);
     json_begin_object(&j);
-    copy_members_json(call->arena, m->before.settings, in->settings, &j);
-    copy_members_json(call->arena, in->settings, (struct str){ 0 }, &j);
+    for (int is_new = 0; is_new < 2; is_new++)
+        for (size_t i = 0; i < parts[is_new].count; i++) {
+            if (!is_new && json_members_find(&parts[1], parts[0].keys[i]) < parts[1].count)
+                continue;
+            json_write_key(&j, parts[is_new].keys[i]);
+            json_write_raw(&j, parts[is_new].values[i]);
+            count++;
+        }
     json_end_object(&j);
     m->after = (struct proto_row){ m->before.version + 1, buf_move_to_arena(&out, call->arena) };
-    if (m->after.settings.n > LONGEST_PROTO ||
-        count_members(call->arena, m->after.settings) > JSON_SETTINGS_MEMBERS_MAX)
+    if (m->after.settings.n > LONGEST_PROTO || count > JSON_SETTINGS_MEMBERS_MAX)
         m->after.settings = (struct str){ 0 };
     return OK;
 }

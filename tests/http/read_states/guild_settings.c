@@ -231,6 +231,9 @@ static void json_settings_are_merged_by_member(struct world *w)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         expect_invalid(client_patch(ada, bad[i], "/users/@me/settings-proto/2/json"), "settings",
                        "INVALID_USER_SETTINGS_DATA");
+    expect_json(
+        client_patch(ada, "{'settings': {'d': 1, 'd': 2}}", "/users/@me/settings-proto/2/json"),
+        "{'settings': {'a': {}, 'c': 2, 'd': 2}}");
     expect_invalid(client_patch(ada, "{}", "/users/@me/settings-proto/2/json"), "settings",
                    "BASE_TYPE_REQUIRED");
 }
