@@ -8,6 +8,7 @@
 #include <sodium.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <string.h>
 #include <utf8proc.h>
 #include <uv.h>
 #include <zlib.h>
