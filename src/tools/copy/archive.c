@@ -46,7 +46,8 @@ static int open_for_append(const struct guild_archive *a, const char *name, int 
     char path[1200];
 
     guild_archive_path(a, path, "%s", name);
-    return guild_archive_make_folders(path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600) : -1;
+    return guild_archive_make_folders(path) ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600)
+                                            : -1;
 }
 
 /* --- journal ------------------------------------------------------------------------------ */
@@ -81,8 +82,7 @@ bool guild_archive_open(struct guild_archive *a, const char *folder)
         return false;
     }
     a->resumed = fstat(a->journal, &st) == 0 && st.st_size > 0;
-    a->not_taken =
-        open_for_append(a, "not-taken.jsonl", O_APPEND | (a->resumed ? 0 : O_TRUNC));
+    a->not_taken = open_for_append(a, "not-taken.jsonl", O_APPEND | (a->resumed ? 0 : O_TRUNC));
     return a->not_taken >= 0 && guild_archive_for_each_line(a, "journal", 0, read_journal_line, a);
 }
 
@@ -207,7 +207,7 @@ static bool read_last_id(struct guild_archive_list *l, const char *id)
 }
 
 bool guild_archive_list_open(const struct guild_archive *a, const char *name, const char *id,
-                       struct guild_archive_list *ret)
+                             struct guild_archive_list *ret)
 {
     *ret = (struct guild_archive_list){ .fd = open_for_append(a, name, 0) };
     bool ok = ret->fd >= 0 && read_last_id(ret, id);
@@ -237,7 +237,7 @@ void guild_archive_list_close(struct guild_archive_list *l)
 /* --- reading --------------------------------------------------------------------------------- */
 
 bool guild_archive_for_each_line(const struct guild_archive *a, const char *name, int64_t offset,
-                           guild_archive_line_function *found, void *arg)
+                                 guild_archive_line_function *found, void *arg)
 {
     char path[1200], *line = NULL;
     size_t capacity = 0;

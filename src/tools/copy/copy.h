@@ -111,16 +111,16 @@ struct guild_archive_list {
 };
 /* `id` is the member with the id, or "user" for objects with a user. */
 bool guild_archive_list_open(const struct guild_archive *a, const char *name, const char *id,
-                       struct guild_archive_list *ret);
+                             struct guild_archive_list *ret);
 bool guild_archive_list_append(struct guild_archive_list *l, struct str lines);
 void guild_archive_list_close(struct guild_archive_list *l);
 
 /* Reads a file line by line from an offset; found returns false to stop. arena is cleared after
  * each line. A missing file has no lines. Returns false if the file cannot be read. */
 typedef bool guild_archive_line_function(void *arg, struct str line, int64_t next_offset,
-                                   struct arena *arena);
+                                         struct arena *arena);
 bool guild_archive_for_each_line(const struct guild_archive *a, const char *name, int64_t offset,
-                           guild_archive_line_function *found, void *arg);
+                                 guild_archive_line_function *found, void *arg);
 int64_t guild_archive_count_lines(const struct guild_archive *a, const char *name);
 
 /* --- download.c ------------------------------------------------------------------------- */

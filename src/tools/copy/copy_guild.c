@@ -8,31 +8,41 @@
 #include "tools/copy/copy.h"
 
 #define OFFSET(member) offsetof(struct command_settings, copy.member)
-#define SOURCE_OPTIONS                                                                             \
-    { "from", OPTION_TEXT, .offset = OFFSET(from), .value = "URL|DIR",                             \
-      .help = "URL of the other server's interface, such as https://discord.com/api/v10; "         \
-              "copy-guild also reads the folder of an archive" },                                  \
-        { "token-file", OPTION_TEXT, .offset = OFFSET(token_file), .value = "FILE",                \
-          .help = "File with the token of a bot that is a member of the guild" },                  \
-        { "guild", OPTION_TEXT, .offset = OFFSET(guild), .value = "ID", .help = "Id of the guild" }, \
-        { "cdn", OPTION_TEXT, .offset = OFFSET(cdn), .value = "URL",                               \
-          .help = "Address of the other server's files; unset: as for the interface" },            \
-        { "people", OPTION_CHOICE, .offset = OFFSET(people), .fallback = "all",                    \
-          .choices = "all|names",                                                                  \
-          .help = "all: members, bans, avatars and who reacted; names: only names of authors" },   \
-        { "reaction-users", OPTION_SWITCH, .offset = OFFSET(reaction_users), .fallback = "on",     \
-          .help = "Read who reacted and voted: one request for each emoji of each message" },      \
-        { "files", OPTION_SWITCH, .offset = OFFSET(files), .fallback = "on",                       \
-          .help = "Read attachments and pictures" },                                               \
-        { "max-file-mib", OPTION_INT, .offset = OFFSET(max_file_mib), .fallback = "64", .min = 1,  \
-          .max = 4096, .help = "Largest file to read, in MiB" },                                   \
-        { "requests-per-second", OPTION_INT, .offset = OFFSET(requests_per_second),                \
-          .fallback = "45", .min = 1, .max = 10000,                                                \
-          .help = "Limit of all requests; the other server's own limits hold, too" },              \
-        { "connections", OPTION_INT, .offset = OFFSET(connections), .fallback = "8", .min = 1,     \
-          .max = 32, .help = "Number of parallel connections" },                                   \
-        { "dry-run", OPTION_SWITCH, .offset = OFFSET(dry_run), .fallback = "off",                  \
-          .help = "Print how much there is, and read nothing else" }
+#define SOURCE_OPTIONS                                                                           \
+    { "from", OPTION_TEXT, .offset = OFFSET(from), .value = "URL|DIR",                           \
+      .help = "URL of the other server's interface, such as https://discord.com/api/v10; "       \
+              "copy-guild also reads the folder of an archive" },                                \
+        { "token-file", OPTION_TEXT, .offset = OFFSET(token_file), .value = "FILE",              \
+          .help = "File with the token of a bot that is a member of the guild" },                \
+        { "guild", OPTION_TEXT, .offset = OFFSET(guild), .value = "ID",                          \
+          .help = "Id of the guild" },                                                           \
+        { "cdn", OPTION_TEXT, .offset = OFFSET(cdn), .value = "URL",                             \
+          .help = "Address of the other server's files; unset: as for the interface" },          \
+        { "people",                                                                              \
+          OPTION_CHOICE,                                                                         \
+          .offset = OFFSET(people),                                                              \
+          .fallback = "all",                                                                     \
+          .choices = "all|names",                                                                \
+          .help = "all: members, bans, avatars and who reacted; names: only names of authors" }, \
+        { "reaction-users", OPTION_SWITCH, .offset = OFFSET(reaction_users), .fallback = "on",   \
+          .help = "Read who reacted and voted: one request for each emoji of each message" },    \
+        { "files", OPTION_SWITCH, .offset = OFFSET(files), .fallback = "on",                     \
+          .help = "Read attachments and pictures" },                                             \
+        { "max-file-mib", OPTION_INT,  .offset = OFFSET(max_file_mib),        .fallback = "64",  \
+          .min = 1,       .max = 4096, .help = "Largest file to read, in MiB" },                 \
+        { "requests-per-second",                                                                 \
+          OPTION_INT,                                                                            \
+          .offset = OFFSET(requests_per_second),                                                 \
+          .fallback = "45",                                                                      \
+          .min = 1,                                                                              \
+          .max = 10000,                                                                          \
+          .help = "Limit of all requests; the other server's own limits hold, too" },            \
+        { "connections", OPTION_INT, .offset = OFFSET(connections),           .fallback = "8",   \
+          .min = 1,      .max = 32,  .help = "Number of parallel connections" },                 \
+    {                                                                                            \
+        "dry-run", OPTION_SWITCH, .offset = OFFSET(dry_run), .fallback = "off",                  \
+                                  .help = "Print how much there is, and read nothing else"       \
+    }
 
 /* clang-format off */
 const struct option_row export_guild_option_rows[] = { SOURCE_OPTIONS, { 0 } };
@@ -143,11 +153,11 @@ static bool parse_copy_options(const struct copy_options *o, struct copy_downloa
 }
 
 /* Fills the archive from the other server. */
-static enum copy_result download_archive(const struct copy_options *o, struct guild_archive *archive)
+static enum copy_result download_archive(const struct copy_options *o,
+                                         struct guild_archive *archive)
 {
     struct copy_download_options options;
-    struct copy_source *source =
-        parse_copy_options(o, &options) ? open_source(o) : NULL;
+    struct copy_source *source = parse_copy_options(o, &options) ? open_source(o) : NULL;
 
     if (!source)
         return COPY_STOPPED;
@@ -175,8 +185,7 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
     if (s->copy.dry_run && !arguments[0])
         return print_estimate(&s->copy);
     if (!arguments[0] || arguments[1])
-        return print_usage_error(
-            "export-guild FOLDER --from URL --token-file FILE --guild ID");
+        return print_usage_error("export-guild FOLDER --from URL --token-file FILE --guild ID");
     if (guild_archive_open(&archive, arguments[0]))
         result = download_archive(&s->copy, &archive);
     guild_archive_close(&archive);
@@ -185,7 +194,8 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
 
 /* --- importing ----------------------------------------------------------------------------- */
 
-static enum copy_result load_archive(const struct command_settings *s, struct guild_archive *archive)
+static enum copy_result load_archive(const struct command_settings *s,
+                                     struct guild_archive *archive)
 {
     enum copy_result result = COPY_STOPPED;
     struct store *store;

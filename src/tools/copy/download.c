@@ -183,7 +183,8 @@ static enum copy_result download_lists(struct copy_download *d, struct copy_conn
     return result;
 }
 
-/* --- archived threads -------------------------------------------------------------------------- */
+/* --- archived threads --------------------------------------------------------------------------
+ */
 
 /* Reads all pages of a list of archived threads, newest first. The list is short compared with the
  * messages, so an interrupted list is read again. */
@@ -216,12 +217,10 @@ static enum copy_result download_archived_threads(struct copy_download *d,
             more = items.count && json_member_is_true(buf_str(&body), "has_more");
             if (more) {
                 struct str last = ((struct str *)items.items)[items.count - 1];
-                struct str time =
-                    json_member_text(arena, json_member_raw(last, "thread_metadata"),
-                                     "archive_timestamp");
+                struct str time = json_member_text(arena, json_member_raw(last, "thread_metadata"),
+                                                   "archive_timestamp");
 
-                snprintf(before, sizeof before, "%.*s",
-                         STR_ARGS(str_percent_encode(arena, time)));
+                snprintf(before, sizeof before, "%.*s", STR_ARGS(str_percent_encode(arena, time)));
             }
         }
         arena_free(arena);
@@ -234,7 +233,8 @@ static enum copy_result download_archived_threads(struct copy_download *d,
     return end_step(d, c, name, result);
 }
 
-/* --- tasks in parallel ---------------------------------------------------------------------------- */
+/* --- tasks in parallel
+ * ---------------------------------------------------------------------------- */
 
 typedef enum copy_result channel_task(struct copy_download *d, struct copy_connection *c,
                                       struct copy_channel *channel);
@@ -339,7 +339,8 @@ static enum copy_result messages_task(struct copy_download *d, struct copy_conne
     return result;
 }
 
-/* --- the channels ---------------------------------------------------------------------------------- */
+/* --- the channels
+ * ---------------------------------------------------------------------------------- */
 
 struct channel_reader {
     struct copy_download *download;
@@ -385,7 +386,8 @@ static void read_channels(struct copy_download *d, bool threads)
     map_clear(&r.seen);
 }
 
-/* --- users of scheduled events ----------------------------------------------------------------------- */
+/* --- users of scheduled events
+ * ----------------------------------------------------------------------- */
 
 struct event_reader {
     struct copy_download *download;
@@ -432,7 +434,8 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
     return r->result == COPY_OK;
 }
 
-/* --- pictures of the lists ----------------------------------------------------------------------------- */
+/* --- pictures of the lists
+ * ----------------------------------------------------------------------------- */
 
 /* A list whose objects have files. `member` has the hash of the file; NULL if the id is enough. */
 static const struct picture_row {
@@ -474,9 +477,8 @@ static bool queue_picture(void *arg, struct str line, int64_t next_offset, struc
     struct picture_reader *r = arg;
     const struct picture_row *row = r->row;
     struct str object = row->user ? json_member_raw(line, "user") : line;
-    struct str id = json_member_text(arena, object, json_member_raw(object, "sound_id").n
-                                                        ? "sound_id"
-                                                        : "id");
+    struct str id =
+        json_member_text(arena, object, json_member_raw(object, "sound_id").n ? "sound_id" : "id");
     struct str hash = row->member ? json_member_text(arena, object, row->member) : STR("");
     struct file_job job = { .batch = &r->batch };
 
@@ -510,7 +512,8 @@ static enum copy_result download_pictures(struct copy_download *d, struct copy_c
     return r.result;
 }
 
-/* --- the whole download ----------------------------------------------------------------------------------- */
+/* --- the whole download
+ * ----------------------------------------------------------------------------------- */
 
 static enum copy_result download_everything(struct copy_download *d, struct copy_connection *c)
 {
@@ -521,7 +524,7 @@ static enum copy_result download_everything(struct copy_download *d, struct copy
         return result;
     if (d->options->people)
         guild_archive_for_each_line(d->archive, "scheduled_events.jsonl", 0, download_event_users,
-                              &events);
+                                    &events);
     if (events.result == COPY_STOPPED)
         return COPY_STOPPED;
     read_channels(d, false);
@@ -536,8 +539,9 @@ static enum copy_result download_everything(struct copy_download *d, struct copy
 enum copy_result copy_download_guild(struct copy_source *source, struct guild_archive *archive,
                                      const struct copy_download_options *options)
 {
-    struct copy_download d = { .options = options, .source = source, .archive = archive,
-                               .files = file_queue_new() };
+    struct copy_download d = {
+        .options = options, .source = source, .archive = archive, .files = file_queue_new()
+    };
     struct copy_connection c;
     enum copy_result result = COPY_FAILED;
 
@@ -561,7 +565,9 @@ enum copy_result copy_download_guild(struct copy_source *source, struct guild_ar
     return result;
 }
 
-/* --- estimate ------------------------------------------------------------------------------------------------ */
+/* --- estimate
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static int64_t count_items(struct copy_connection *c, struct buf *body, const struct guild_list *l,
                            snowflake guild)
@@ -595,9 +601,8 @@ enum copy_result copy_print_estimate(struct copy_source *source,
         printf("%-18s %lld\n", "members",
                (long long)json_member_int(buf_str(&body), "approximate_member_count"));
         for (size_t i = 1; i < COUNT_OF(guild_lists); i++) {
-            int64_t count = guild_lists[i].array
-                                ? count_items(&c, &body, &guild_lists[i], options->guild)
-                                : 0;
+            int64_t count =
+                guild_lists[i].array ? count_items(&c, &body, &guild_lists[i], options->guild) : 0;
 
             if (count < 0)
                 printf("%-18s not readable: %s\n", guild_lists[i].name, c.reason);

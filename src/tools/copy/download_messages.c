@@ -53,8 +53,8 @@ static void append_users(struct message_download *m, const char *path, const cha
     if (m->result == COPY_REFUSED || total >= MAX_USERS_PER_EMOJI) {
         snprintf(what, sizeof what, "users of a reaction or answer of message %" PRIu64, message);
         guild_archive_report(m->download->archive, what,
-                       m->result == COPY_REFUSED ? m->connection->reason
-                                                 : "only the first 5000 users are copied");
+                             m->result == COPY_REFUSED ? m->connection->reason
+                                                       : "only the first 5000 users are copied");
         m->result = COPY_OK;
     }
 }
@@ -144,7 +144,8 @@ static void queue_author_avatar(struct message_download *m, struct arena *arena,
     file_queue_add(m->download, &job);
 }
 
-/* --- pages --------------------------------------------------------------------------------------- */
+/* --- pages ---------------------------------------------------------------------------------------
+ */
 
 /* Appends a message as one line. JSON that the interface sends has no line breaks outside of
  * strings, except between the tokens of a formatted response. */
@@ -228,8 +229,9 @@ static enum copy_result download_pins(struct message_download *m)
             json_write_raw(&j, json_member_raw(pin, "pinned_at"));
             json_end_object(&j);
             buf_add_char(&m->lines, '\n');
-            snprintf(before, sizeof before, "&before=%.*s",
-                     STR_ARGS(str_percent_encode(arena, json_member_text(arena, pin, "pinned_at"))));
+            snprintf(
+                before, sizeof before, "&before=%.*s",
+                STR_ARGS(str_percent_encode(arena, json_member_text(arena, pin, "pinned_at"))));
         }
         more = pins.count && json_member_is_true(body, "has_more");
         arena_free(arena);

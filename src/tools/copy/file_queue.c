@@ -78,9 +78,9 @@ static bool refresh_attachment_url(struct copy_connection *c, struct file_job *j
     if (copy_request(c, "POST", "/attachments/refresh-urls", buf_str(&body), &out) == COPY_OK) {
         struct list items =
             json_array_items(arena, json_member_raw(buf_str(&out), "refreshed_urls"));
-        struct str url = items.count ? json_member_text(arena, *(struct str *)items.items,
-                                                        "refreshed")
-                                     : (struct str){ 0 };
+        struct str url = items.count
+                             ? json_member_text(arena, *(struct str *)items.items, "refreshed")
+                             : (struct str){ 0 };
 
         ok = url.n && url.n < sizeof job->url;
         if (ok)
@@ -98,8 +98,7 @@ static enum copy_result fetch_file(struct copy_download *d, struct copy_connecti
     char path[1200], what[400];
 
     guild_archive_path(d->archive, path, "files/%s", job->name);
-    enum copy_result result =
-        copy_download_file(c, job->url, path, d->options->max_file_bytes);
+    enum copy_result result = copy_download_file(c, job->url, path, d->options->max_file_bytes);
     if (result == COPY_REFUSED && job->attachment_id && (c->status == 403 || c->status == 404) &&
         refresh_attachment_url(c, job))
         result = copy_download_file(c, job->url, path, d->options->max_file_bytes);

@@ -68,8 +68,8 @@ static void import_range(struct loader *l, const struct world_entries *e, struct
     buf_add_str(&text, before);
     buf_add_str(&text, entry_range(e, from, to));
     buf_add_str(&text, after);
-    enum err result = world_file_import(l->options->store, &l->import, buf_str(&text), l->arena,
-                                        &report);
+    enum err result =
+        world_file_import(l->options->store, &l->import, buf_str(&text), l->arena, &report);
     buf_clear(&text);
     if (result == OK) {
         l->imported += (int64_t)(to - from);
@@ -167,7 +167,8 @@ static bool is_no_category(struct str line)
     return !is_category(line);
 }
 
-/* --- the guild itself ----------------------------------------------------------------------------- */
+/* --- the guild itself
+ * ----------------------------------------------------------------------------- */
 
 static bool read_guild_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
@@ -212,7 +213,8 @@ static void import_roles(struct loader *l, struct str guild)
     arena_free(arena);
 }
 
-/* --- channels ---------------------------------------------------------------------------------------- */
+/* --- channels
+ * ---------------------------------------------------------------------------------------- */
 
 static bool add_known_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
@@ -257,16 +259,17 @@ static void import_threads(struct loader *l, const char *file, void *arg)
     (void)arg;
     import_list(l, file, "channels", write_world_channel, NULL);
     guild_archive_for_each_line(l->options->archive, file, 0, add_known_line,
-                          &l->conversion.known.channels);
+                                &l->conversion.known.channels);
 }
 
-/* --- messages --------------------------------------------------------------------------------------------- */
+/* --- messages
+ * --------------------------------------------------------------------------------------------- */
 
 struct message_reader {
     struct loader *loader;
     snowflake channel;
-    snowflake first;   /* first id of the lines that are not imported yet; 0 if none */
-    struct buf lines;  /* lines that are not imported yet */
+    snowflake first;  /* first id of the lines that are not imported yet; 0 if none */
+    struct buf lines; /* lines that are not imported yet */
     size_t count;
 };
 
@@ -307,8 +310,8 @@ static void import_message_lines(struct message_reader *r)
             last = str_slice(end + 1, rest.n - (size_t)(end + 1 - rest.p));
         struct stored_message_query q = { r->channel, r->first, json_member_id(last, "id"),
                                           &stored };
-        l->failed |= store_run(l->options->store, STORE_READ, l->arena, read_stored_messages, &q)
-                     != OK;
+        l->failed |=
+            store_run(l->options->store, STORE_READ, l->arena, read_stored_messages, &q) != OK;
     }
     while (rest.n && !l->failed) {
         struct arena *arena = arena_new_small();
@@ -406,7 +409,8 @@ static void import_messages_of_threads(struct loader *l, const char *file, void 
     guild_archive_for_each_line(l->options->archive, file, 0, import_messages_of_channel, l);
 }
 
-/* --- verification ---------------------------------------------------------------------------------------- */
+/* --- verification
+ * ---------------------------------------------------------------------------------------- */
 
 struct row_count {
     struct sql sql;
@@ -478,7 +482,7 @@ static const struct verified_list {
     const char *name;
     struct sql count;
 } verified_lists[] = {
-    { "members", { &COUNT_MEMBER_ROWS } }, { "emojis", { &COUNT_EMOJI_ROWS } },
+    { "members", { &COUNT_MEMBER_ROWS } },   { "emojis", { &COUNT_EMOJI_ROWS } },
     { "stickers", { &COUNT_STICKER_ROWS } }, { "sounds", { &COUNT_SOUND_ROWS } },
     { "bans", { &COUNT_BAN_ROWS } },
 };
@@ -503,7 +507,8 @@ static void verify_counts(struct loader *l)
     }
 }
 
-/* --- the whole archive ----------------------------------------------------------------------------------- */
+/* --- the whole archive
+ * ----------------------------------------------------------------------------------- */
 
 static void import_everything(struct loader *l, struct str guild)
 {
@@ -536,9 +541,9 @@ static void import_everything(struct loader *l, struct str guild)
 
 static void free_loader(struct loader *l)
 {
-    struct map *const maps[] = { &l->conversion.known.users, &l->conversion.known.roles,
+    struct map *const maps[] = { &l->conversion.known.users,    &l->conversion.known.roles,
                                  &l->conversion.known.channels, &l->conversion.known.emojis,
-                                 &l->conversion.queued, &l->conversion.pinned_at };
+                                 &l->conversion.queued,         &l->conversion.pinned_at };
 
     for (size_t i = 0; i < COUNT_OF(maps); i++)
         map_clear(maps[i]);

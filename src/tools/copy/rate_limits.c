@@ -95,7 +95,7 @@ static void format_route(char out[MAX_KEY], const char *method, struct str path,
         if (is_major)
             *ret_major = segment;
         n += segment_is_id(segment) && !is_major ? snprintf(out + n, MAX_KEY - (size_t)n, "/*")
-             : is_emoji ? snprintf(out + n, MAX_KEY - (size_t)n, "/*")
+             : is_emoji                          ? snprintf(out + n, MAX_KEY - (size_t)n, "/*")
                         : snprintf(out + n, MAX_KEY - (size_t)n, "/%.*s", STR_ARGS(segment));
         before = segment;
     }

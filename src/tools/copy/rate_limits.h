@@ -18,11 +18,11 @@ struct rate_limit_bucket;
 /* Limits that the headers of a response contain. */
 struct rate_limit_reply {
     int status;
-    char bucket[80];       /* "" if the response names none */
-    int64_t remaining;     /* -1 if unknown */
-    double reset_after;    /* seconds; -1 if unknown */
-    double retry_after;    /* seconds, of a 429; -1 if unknown */
-    bool global;           /* the 429 is about all requests */
+    char bucket[80];    /* "" if the response names none */
+    int64_t remaining;  /* -1 if unknown */
+    double reset_after; /* seconds; -1 if unknown */
+    double retry_after; /* seconds, of a 429; -1 if unknown */
+    bool global;        /* the 429 is about all requests */
 };
 
 struct rate_limits *rate_limits_new(int64_t requests_per_second);

@@ -234,10 +234,9 @@ enum copy_result copy_request(struct copy_connection *c, const char *method, con
 {
     out->max = MAX_RESPONSE;
     for (int attempt = 0, refused = 0; attempt < MAX_ATTEMPTS && refused < MAX_ATTEMPTS;) {
-        struct response r = { .out = out, .limits = { .remaining = -1, .reset_after = -1,
-                                                      .retry_after = -1 } };
-        struct rate_limit_bucket *b =
-            rate_limits_wait(c->source->limits, method, str_of(path));
+        struct response r = { .out = out,
+                              .limits = { .remaining = -1, .reset_after = -1, .retry_after = -1 } };
+        struct rate_limit_bucket *b = rate_limits_wait(c->source->limits, method, str_of(path));
 
         send_once(c, method, path, body, &r);
         if (r.limits.status == 429)

@@ -119,8 +119,8 @@ static void write_data_uri(struct copy_conversion *c, struct arena *arena, struc
     for (size_t i = 0; i < bytes.n; i += 3) {
         const unsigned char *p = (const unsigned char *)bytes.p + i;
         size_t left = bytes.n - i;
-        uint32_t v = (uint32_t)p[0] << 16 | (left > 1 ? (uint32_t)p[1] << 8 : 0) |
-                     (left > 2 ? p[2] : 0);
+        uint32_t v =
+            (uint32_t)p[0] << 16 | (left > 1 ? (uint32_t)p[1] << 8 : 0) | (left > 2 ? p[2] : 0);
 
         buf_add_char(&text, digits[v >> 18]);
         buf_add_char(&text, digits[v >> 12 & 63]);
@@ -176,9 +176,7 @@ void world_entries_end_entry(struct world_entries *e)
 static void write_world_user(struct copy_conversion *c, struct arena *arena, struct str user,
                              snowflake id)
 {
-    static const struct member_name names[] = { { "bot", NULL },
-                                                { "public_flags", NULL },
-                                                { 0 } };
+    static const struct member_name names[] = { { "bot", NULL }, { "public_flags", NULL }, { 0 } };
     struct str name = json_member_text(arena, user, "username"),
                made = make_username(arena, name, id);
     struct json_writer j = json_writer_to_buf(&c->users.text);
@@ -312,10 +310,17 @@ bool write_world_role(struct copy_conversion *c, struct arena *arena, struct str
                       struct buf *out)
 {
     static const struct member_name names[] = {
-        { "id", NULL },          { "name", NULL },    { "permissions", NULL },
-        { "color", NULL },       { "position", NULL }, { "hoist", NULL },
-        { "mentionable", NULL }, { "managed", NULL }, { "flags", NULL },
-        { "unicode_emoji", NULL }, { 0 },
+        { "id", NULL },
+        { "name", NULL },
+        { "permissions", NULL },
+        { "color", NULL },
+        { "position", NULL },
+        { "hoist", NULL },
+        { "mentionable", NULL },
+        { "managed", NULL },
+        { "flags", NULL },
+        { "unicode_emoji", NULL },
+        { 0 },
     };
     static const struct member_name colors[] = { { "secondary_color", NULL },
                                                  { "tertiary_color", NULL },
@@ -332,14 +337,19 @@ bool write_world_role(struct copy_conversion *c, struct arena *arena, struct str
     return true;
 }
 
-/* --- channels ----------------------------------------------------------------------------------- */
+/* --- channels -----------------------------------------------------------------------------------
+ */
 
 static const char *const channel_type_words[] = {
-    [CHANNEL_TEXT] = "text",           [CHANNEL_VOICE] = "voice",
-    [CHANNEL_CATEGORY] = "category",   [CHANNEL_ANNOUNCEMENT] = "news",
-    [CHANNEL_THREAD] = "thread",       [CHANNEL_ANNOUNCEMENT_THREAD] = "news_thread",
+    [CHANNEL_TEXT] = "text",
+    [CHANNEL_VOICE] = "voice",
+    [CHANNEL_CATEGORY] = "category",
+    [CHANNEL_ANNOUNCEMENT] = "news",
+    [CHANNEL_THREAD] = "thread",
+    [CHANNEL_ANNOUNCEMENT_THREAD] = "news_thread",
     [CHANNEL_PRIVATE_THREAD] = "private_thread",
-    [CHANNEL_STAGE] = "stage",         [CHANNEL_FORUM] = "forum",
+    [CHANNEL_STAGE] = "stage",
+    [CHANNEL_FORUM] = "forum",
     [CHANNEL_MEDIA] = "media",
 };
 
@@ -354,8 +364,7 @@ static void write_overwrites(struct copy_conversion *c, struct arena *arena, str
                              struct str channel)
 {
     static const struct member_name names[] = { { "allow", NULL }, { "deny", NULL }, { 0 } };
-    struct list items =
-        json_array_items(arena, json_member_raw(channel, "permission_overwrites"));
+    struct list items = json_array_items(arena, json_member_raw(channel, "permission_overwrites"));
 
     json_write_name(j, "overwrites");
     json_begin_array(j);
@@ -394,10 +403,9 @@ static void write_emoji_reference(struct copy_conversion *c, struct json_writer 
 static void write_forum_tags(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
                              struct str channel)
 {
-    static const struct member_name names[] = { { "id", NULL },
-                                                { "name", NULL },
-                                                { "moderated", NULL },
-                                                { 0 } };
+    static const struct member_name names[] = {
+        { "id", NULL }, { "name", NULL }, { "moderated", NULL }, { 0 }
+    };
     struct list items = json_array_items(arena, json_member_raw(channel, "available_tags"));
 
     if (!items.count)
@@ -435,8 +443,12 @@ static void write_thread(struct copy_conversion *c, struct arena *arena, struct 
                          struct str thread)
 {
     static const struct member_name names[] = {
-        { "archived", NULL }, { "archive_timestamp", "archived_at" },
-        { "auto_archive_duration", NULL }, { "locked", NULL }, { "invitable", NULL }, { 0 },
+        { "archived", NULL },
+        { "archive_timestamp", "archived_at" },
+        { "auto_archive_duration", NULL },
+        { "locked", NULL },
+        { "invitable", NULL },
+        { 0 },
     };
     struct member_reader r = { c, j };
     char name[100];
@@ -496,15 +508,22 @@ bool write_world_channel(struct copy_conversion *c, struct arena *arena, struct 
     return true;
 }
 
-/* --- people --------------------------------------------------------------------------------------- */
+/* --- people
+ * --------------------------------------------------------------------------------------- */
 
 bool write_world_member(struct copy_conversion *c, struct arena *arena, struct str member,
                         struct buf *out)
 {
     static const struct member_name names[] = {
-        { "nick", NULL },  { "joined_at", NULL }, { "premium_since", NULL },
-        { "flags", NULL }, { "mute", NULL },      { "deaf", NULL },
-        { "pending", NULL }, { "communication_disabled_until", "timed_out_until" }, { 0 },
+        { "nick", NULL },
+        { "joined_at", NULL },
+        { "premium_since", NULL },
+        { "flags", NULL },
+        { "mute", NULL },
+        { "deaf", NULL },
+        { "pending", NULL },
+        { "communication_disabled_until", "timed_out_until" },
+        { 0 },
     };
     struct json_writer j = json_writer_to_buf(out);
 
@@ -528,7 +547,8 @@ bool write_world_ban(struct copy_conversion *c, struct arena *arena, struct str 
     return true;
 }
 
-/* --- emoji, stickers, sounds ------------------------------------------------------------------------ */
+/* --- emoji, stickers, sounds
+ * ------------------------------------------------------------------------ */
 
 static void write_uploader(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
                            struct str object)
@@ -542,10 +562,9 @@ static void write_uploader(struct copy_conversion *c, struct arena *arena, struc
 bool write_world_emoji(struct copy_conversion *c, struct arena *arena, struct str emoji,
                        struct buf *out)
 {
-    static const struct member_name names[] = { { "id", NULL },
-                                                { "name", NULL },
-                                                { "animated", NULL },
-                                                { 0 } };
+    static const struct member_name names[] = {
+        { "id", NULL }, { "name", NULL }, { "animated", NULL }, { 0 }
+    };
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
@@ -561,10 +580,9 @@ bool write_world_sticker(struct copy_conversion *c, struct arena *arena, struct 
                          struct buf *out)
 {
     static const char *const formats[] = { NULL, "png", "apng", "lottie", "gif" };
-    static const struct member_name names[] = { { "id", NULL },
-                                                { "name", NULL },
-                                                { "tags", NULL },
-                                                { 0 } };
+    static const struct member_name names[] = {
+        { "id", NULL }, { "name", NULL }, { "tags", NULL }, { 0 }
+    };
     struct json_writer j = json_writer_to_buf(out);
     struct str description = json_member_raw(sticker, "description");
 
@@ -583,10 +601,9 @@ bool write_world_sticker(struct copy_conversion *c, struct arena *arena, struct 
 bool write_world_sound(struct copy_conversion *c, struct arena *arena, struct str sound,
                        struct buf *out)
 {
-    static const struct member_name names[] = { { "sound_id", "id" },
-                                                { "name", NULL },
-                                                { "volume", NULL },
-                                                { 0 } };
+    static const struct member_name names[] = {
+        { "sound_id", "id" }, { "name", NULL }, { "volume", NULL }, { 0 }
+    };
     struct json_writer j = json_writer_to_buf(out);
 
     json_begin_object(&j);
@@ -602,7 +619,8 @@ bool write_world_sound(struct copy_conversion *c, struct arena *arena, struct st
     return true;
 }
 
-/* --- other lists ------------------------------------------------------------------------------------- */
+/* --- other lists
+ * ------------------------------------------------------------------------------------- */
 
 static bool write_event_user(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
@@ -622,8 +640,12 @@ bool write_world_event(struct copy_conversion *c, struct arena *arena, struct st
 {
     static const char *const states[] = { NULL, "scheduled", "active", "completed", "canceled" };
     static const struct member_name names[] = {
-        { "id", NULL }, { "name", NULL }, { "scheduled_start_time", NULL },
-        { "scheduled_end_time", NULL }, { "description", NULL }, { "recurrence_rule", NULL },
+        { "id", NULL },
+        { "name", NULL },
+        { "scheduled_start_time", NULL },
+        { "scheduled_end_time", NULL },
+        { "description", NULL },
+        { "recurrence_rule", NULL },
         { 0 },
     };
     struct json_writer j = json_writer_to_buf(out);
@@ -654,8 +676,13 @@ bool write_world_automod_rule(struct copy_conversion *c, struct arena *arena, st
                               struct buf *out)
 {
     static const struct member_name names[] = {
-        { "id", NULL }, { "name", NULL }, { "trigger_type", NULL }, { "trigger_metadata", NULL },
-        { "actions", NULL }, { "enabled", NULL }, { 0 },
+        { "id", NULL },
+        { "name", NULL },
+        { "trigger_type", NULL },
+        { "trigger_metadata", NULL },
+        { "actions", NULL },
+        { "enabled", NULL },
+        { 0 },
     };
     struct json_writer j = json_writer_to_buf(out);
 
@@ -694,8 +721,13 @@ bool write_world_invite(struct copy_conversion *c, struct arena *arena, struct s
                         struct buf *out)
 {
     static const struct member_name names[] = {
-        { "code", NULL }, { "max_age", NULL }, { "max_uses", NULL }, { "uses", NULL },
-        { "temporary", NULL }, { "created_at", NULL }, { 0 },
+        { "code", NULL },
+        { "max_age", NULL },
+        { "max_uses", NULL },
+        { "uses", NULL },
+        { "temporary", NULL },
+        { "created_at", NULL },
+        { 0 },
     };
     snowflake channel = json_member_id(json_member_raw(invite, "channel"), "id");
     struct str inviter = json_member_raw(invite, "inviter");
@@ -712,7 +744,8 @@ bool write_world_invite(struct copy_conversion *c, struct arena *arena, struct s
     return true;
 }
 
-/* --- messages --------------------------------------------------------------------------------------------- */
+/* --- messages
+ * --------------------------------------------------------------------------------------------- */
 
 static struct str emoji_text(struct arena *arena, struct str emoji)
 {
@@ -758,8 +791,7 @@ static void write_poll(struct copy_conversion *c, struct arena *arena, struct js
         return;
     json_write_name(j, "poll");
     json_begin_object(j);
-    write_raw_member(j, "question",
-                     json_member_raw(json_member_raw(poll, "question"), "text"));
+    write_raw_member(j, "question", json_member_raw(json_member_raw(poll, "question"), "text"));
     write_raw_member(j, "ends_at", json_member_raw(poll, "expiry"));
     write_raw_member(j, "allow_multiselect", json_member_raw(poll, "allow_multiselect"));
     json_write_name(j, "answers");
@@ -785,14 +817,21 @@ static void write_poll(struct copy_conversion *c, struct arena *arena, struct js
 static void write_forward(struct json_writer *j, struct arena *arena, struct str message,
                           struct str reference)
 {
-    static const struct member_name origin[] = { { "channel_id", NULL },
-                                                 { "message_id", NULL },
-                                                 { "guild_id", NULL },
-                                                 { 0 } };
+    static const struct member_name origin[] = {
+        { "channel_id", NULL }, { "message_id", NULL }, { "guild_id", NULL }, { 0 }
+    };
     static const struct member_name names[] = {
-        { "content", NULL }, { "timestamp", NULL }, { "type", NULL }, { "edited_timestamp", NULL },
-        { "flags", NULL }, { "mentions", NULL }, { "mention_roles", NULL }, { "embeds", NULL },
-        { "components", NULL }, { "sticker_items", NULL }, { 0 },
+        { "content", NULL },
+        { "timestamp", NULL },
+        { "type", NULL },
+        { "edited_timestamp", NULL },
+        { "flags", NULL },
+        { "mentions", NULL },
+        { "mention_roles", NULL },
+        { "embeds", NULL },
+        { "components", NULL },
+        { "sticker_items", NULL },
+        { 0 },
     };
     struct list snapshots = json_array_items(arena, json_member_raw(message, "message_snapshots"));
 
