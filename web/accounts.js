@@ -113,7 +113,7 @@ export function onOtherTab(changed) {
 }
 
 /** Pages that need no login. */
-const OPEN = /^\/(invite\/|workbench(\/|$)|(verify|reset)$)/;
+const OPEN = /^\/(invite\/|workbench(\/|$)|(verify|reset|claim)$)/;
 
 /** True if the server sent operator.html, because it offers only the workbench and no chat pages. */
 export const operatorOnly = () => document.documentElement.dataset.pages === "operator";

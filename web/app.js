@@ -21,7 +21,7 @@ import { watchUnread } from "./unread-badge.js";
 /** @type {[RegExp, () => Promise<any>][]} */
 const PAGES = [
   [/^\/invite\/([^/]+)/, () => import("./views/invite.js")],
-  [/^\/(verify|reset)$/, () => import("./views/email-links.js")],
+  [/^\/(verify|reset|claim)$/, () => import("./views/email-links.js")],
   [/^\/oauth2\/authorize/, () => import("./views/authorize.js")],
   [/^\/workbench(?:\/(\w+))?/, () => import("./views/workbench.js")],
   [/^\/settings(?:\/(\w+))?(?:\/(\w+))?/, () => import("./views/settings.js")],

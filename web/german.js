@@ -22,6 +22,7 @@ export const GERMAN = {
   Email: "E-Mail",
   "Forgot your password?": "Passwort vergessen?",
   "Send reset link": "Link zum Zurücksetzen senden",
+  "Claim your account": "Hol dir dein Konto",
   "New password": "Neues Passwort",
   "If an account with this email address exists, the server has sent a link to the address.":
     "Falls es ein Konto mit dieser E-Mail-Adresse gibt, hat der Server einen Link an die Adresse geschickt.",

@@ -16,14 +16,41 @@ enum { LONGEST_ASKED = 1024 };
 static const char USUAL_HEADERS[] =
     "Authorization, Content-Type, X-Audit-Log-Reason, X-Super-Properties";
 
+/* Appends the headers for one origin. Pages of a named origin may send requests with credentials,
+ * as Spacebar's clients do; no cookie or other browser credential means anything to this server. */
+static void append_headers_for_origin(struct buf *out, struct str origin)
+{
+    buf_printf(
+        out,
+        "Access-Control-Allow-Origin: %.*s\r\nAccess-Control-Expose-Headers: " EXPOSED "\r\n%s",
+        STR_ARGS(origin), str_is(origin, "*") ? "" : "Access-Control-Allow-Credentials: true\r\n");
+}
+
 void cors_init(struct api *api)
 {
+    struct str origins = str_of(api->options.cors_origin);
+
     buf_init(&api->cors, CALL_MAX_HEADERS);
-    if (api->options.cors_origin)
-        buf_printf(&api->cors,
-                   "Access-Control-Allow-Origin: %s\r\nAccess-Control-Expose-Headers: " EXPOSED
-                   "\r\n",
-                   api->options.cors_origin);
+    if (origins.n)
+        append_headers_for_origin(&api->cors, str_trim(str_cut(&origins, ',')));
+}
+
+/* A response has one origin: that of the request if it is allowed, otherwise the first allowed. */
+void cors_append_headers(const struct api *api, const struct http_request *r, struct buf *out)
+{
+    struct str origins = str_of(api->options.cors_origin);
+
+    if (origins.n && memchr(origins.p, ',', origins.n)) {
+        struct str from = http_find_header(r, STR("Origin"));
+
+        buf_add_lit(out, "Vary: Origin\r\n");
+        while (from.n && origins.n)
+            if (str_eq(str_trim(str_cut(&origins, ',')), from)) {
+                append_headers_for_origin(out, from);
+                return;
+            }
+    }
+    buf_add_str(out, buf_str(&api->cors));
 }
 
 bool cors_is_preflight(const struct api *api, const struct http_request *r)

@@ -273,8 +273,10 @@ bool call_apply_fault(struct call_context *run);
 
 /* --- cors.c ------------------------------------------------------------------------ */
 
-/* Writes the CORS headers that every response has. */
+/* Writes the CORS headers that every response has, for the first allowed origin. */
 void cors_init(struct api *api);
+/* Appends the CORS headers of the response to a request. */
+void cors_append_headers(const struct api *api, const struct http_request *r, struct buf *out);
 /* Returns true if the request is a CORS preflight of a browser. */
 bool cors_is_preflight(const struct api *api, const struct http_request *r);
 /* Adds the response headers of a preflight. */

@@ -25,7 +25,8 @@ static void send_response(struct call_context *run, int status, struct str type)
     if (call->route)
         durations_record(api->durations, loop_index(call->loop), run->match.group,
                          now - run->started);
-    buf_add_str(&run->response.headers, buf_str(&api->cors));
+    if (api->cors.n)
+        cors_append_headers(api, x->request, &run->response.headers);
     headers = run->response.headers;
     head.headers = buf_str(&headers);
     head.gzipped = run->response.zipped;

@@ -22,6 +22,10 @@ enum capability {
     CAPABILITY_NO_SETTINGS = 1 << 9,  /* no user_settings and no USER_SETTINGS_UPDATE */
     CAPABILITY_PROPERTIES = 1 << 10,  /* guild fields are inside "properties" */
     CAPABILITY_CALLS = 1 << 12, /* the client gets the running calls of its channels after READY */
+    /* Set by the server, not by clients: the connection came by GATEWAY_SPACEBAR_PATH. READY then
+     * has user_settings; members have id, user, guild_id and the role @everyone, relationships
+     * user, and private channels recipients. */
+    CAPABILITY_SPACEBAR = 1 << 30,
 };
 
 /* Lists at the end of READY with fields that were moved out of other objects. */
@@ -36,8 +40,9 @@ enum ready_list {
 
 struct ready_writer {
     int64_t capabilities;
-    snowflake own;    /* account that gets this READY */
-    struct map known; /* ids of the users that are in READY_LIST_USERS */
+    snowflake own;      /* account that gets this READY */
+    snowflake guild_id; /* guild whose members are written, or 0 */
+    struct map known;   /* ids of the users that are in READY_LIST_USERS */
     struct buf texts[READY_LISTS];
     struct json_writer lists[READY_LISTS]; /* open JSON arrays in `texts` */
 };

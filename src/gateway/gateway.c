@@ -10,6 +10,7 @@
 #include "gateway/fanout/dispatch.h"
 #include "gateway/identify/authentication.h"
 #include "gateway/identify/guilds.h"
+#include "gateway/resume/log_page_cache.h"
 #include "gateway/resume/resume.h"
 #include "gateway/member_lists/lists.h"
 #include "gateway/resume/suspend.h"
@@ -68,6 +69,7 @@ struct gateway *gateway_new(const struct gateway_options *options)
 void gateway_join_cluster(struct gateway *g, struct cluster *c)
 {
     g->cluster = c;
+    g->log_pages = log_page_cache_new();
     if (cluster_has_nats(c))
         g->directory = directory_new(g);
     g->published = (uint64_t)cluster_delivered_position(c) << EVENT_NUMBER_BITS;
@@ -129,7 +131,8 @@ void gateway_start(struct gateway *g, struct loops *loops)
 
 static bool request_is_for_gateway(const struct http_request *r)
 {
-    return str_is(r->path, "/") || str_is(r->path, "/gateway") || str_is(r->path, "/gateway/");
+    return str_is(r->path, "/") || str_is(r->path, "/gateway") || str_is(r->path, "/gateway/") ||
+           gateway_path_is_spacebar(r->path);
 }
 
 bool gateway_refuses_upgrade(const struct gateway *g, const struct http_request *r)
@@ -259,6 +262,7 @@ void gateway_free(struct gateway *g)
     pthread_mutex_destroy(&g->lock);
     pthread_mutex_destroy(&g->publishing);
     replica_free(g->replica);
+    log_page_cache_free(g->log_pages);
     journal_close(g->journal);
     mem_free(g->delivered);
     mem_free(g->gateway_loops);
@@ -287,6 +291,7 @@ void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
         .identified = g->count.identified,
         .resumed = g->count.resumed,
         .recovered = g->count.recovered,
+        .missed_log_rows = g->count.missed_log_rows,
         .replica_node = g->replicated_by,
         .replica_sessions = g->replica ? replica_session_count(g->replica) : 0,
         .published = g->published,

@@ -122,6 +122,8 @@ struct gateway_hooks {
     void (*entered)(void *arg, const struct gateway_caller *who, snowflake guild_id);
 };
 
+#define GATEWAY_SPACEBAR_PATH "/spacebar"
+
 struct gateway_options {
     struct store *store;
     struct auth *auth;
@@ -251,6 +253,7 @@ size_t gateway_act_on_account_sessions(struct gateway *g, snowflake user_id,
 void gateway_set_event_delay(struct gateway *g, int64_t ms);
 
 struct gateway_stats {
+    uint64_t missed_log_rows; /* log rows decoded for sessions that resumed */
     uint64_t sessions, connected, identified, resumed, recovered, replica_sessions, replica_node,
         published, delivered, disconnected_slow, closed;
 };

@@ -14,6 +14,37 @@ static enum err reply_with_provider_gifs(struct gif_request *w, struct list *lis
     return e ? e : call_reply_object(w->call, list);
 }
 
+/* --- sources of GIFs ------------------------------------------------------------------ */
+
+struct gif_source_name {
+    struct str name, api_name;
+};
+static const struct field gif_source_name_fields[] = {
+    { FIELD(struct gif_source_name, name), .type = &type_text },
+    { FIELD(struct gif_source_name, api_name), .type = &type_text,
+      .doc = "Value of the parameter provider; the server ignores it" },
+    { 0 },
+};
+static const struct schema gif_source_name_schema = {
+    .name = "GifSource",
+    .size = sizeof(struct gif_source_name),
+    .fields = gif_source_name_fields,
+    .doc = "A source of GIFs.",
+};
+static const struct type type_gif_source_name = { .kind = KIND_OBJECT,
+                                                  .schema = &gif_source_name_schema };
+static const struct type gif_source_names_reply = { .kind = KIND_ARRAY,
+                                                    .of = &type_gif_source_name };
+
+/* GET /gifs: Spacebar's clients ask for the sources that a person may choose from. */
+static enum err list_gif_sources(struct call *call)
+{
+    static const struct gif_source_name only = { STR_INIT("GIFs"), STR_INIT("guildhall") };
+    struct list sources = { (void *)(uintptr_t)&only, gif_get_config()->source != GIFS_OFF };
+
+    return call_reply_object(call, &sources);
+}
+
 /* GET /gifs/search */
 static enum err search_gifs(struct call *call)
 {
@@ -120,6 +151,17 @@ static enum err select_gif(struct call *call)
     }
 
 static const struct route routes[] = {
+    {
+        .method = GET,
+        .path = "/gifs",
+        .name = "list_gif_sources",
+        .doc = "The sources of GIFs: one, or none if GIFs are off.",
+        .auth = AUTH_OPEN | AUTH_GOOD,
+        .reply = &gif_source_names_reply,
+        .limit = &gif_limit,
+        .store = ROUTE_STORE_NONE,
+        .handle = list_gif_sources,
+    },
     READ("/gifs/search", search_gifs, gif_search_query, gifs_reply, prepare_provider_search,
          "GIFs by words, the best first."),
     READ("/gifs/suggest", suggest_searches, gif_suggest_query, gif_terms_reply,

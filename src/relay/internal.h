@@ -584,12 +584,12 @@ struct serialized_message *want_all_video_message(void);
 struct serialized_message *video_codec_message(enum video_codec codec);
 struct serialized_message *client_connect_message(const struct relay_participant *about);
 
-/* --- media.c: RTP and RTCP ------------------------------------------------------------ */
+/* --- media.c and dispatch.c: RTP and RTCP ---------------------------------------------- */
 
 void participant_free_streams(struct relay_participant *s);
-/* Creates the state for handling datagrams on a worker. */
-/* The second state of a worker, inner_work, shares the batch of outgoing datagrams with the first,
- * `outer`. For the first state outer is NULL. */
+/* Creates the state for handling datagrams on a worker. The second state of a worker, inner_work,
+ * shares the batch of outgoing datagrams with the first, `outer`. For the first state outer is
+ * NULL. */
 struct packet_work *packet_work_new(struct relay_worker *w, const struct packet_work *outer);
 void packet_work_free(struct packet_work *work); /* accepts NULL */
 /* Answers a request at once, or queues media until the turn of its sender. d is freed. */

@@ -7,7 +7,7 @@
  * Invariant: committed changes of voice states (relay_deliver_state_change) arrive in commit order
  * and are applied before packets that were received later. Uses model/ and net/ only; struct
  * relay_source is the interface to the code that checks an IDENTIFY against the store. Start with
- * workers.c and participants.h, then media/media.c, which handles a packet. */
+ * workers.c and participants.h, then media/dispatch.c and media/media.c, which handle a packet. */
 #ifndef RELAY_RELAY_H
 #define RELAY_RELAY_H
 

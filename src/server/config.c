@@ -82,8 +82,9 @@ const struct option_row config_option_rows[] = {
     { "as-discord", OPTION_SWITCH, CONFIG_OFFSET(as_discord), .fallback = "off",
       .help = "For tests: serve on port 443 under Discord's host names, with certificates of a "
               "private authority; a command after -- runs with these names" },
-    { "cors-origin", OPTION_TEXT, CONFIG_OFFSET(cors_origin), .value = "ORIGIN",
-      .help = "Origin whose web pages may call the API; * for all" },
+    { "cors-origin", OPTION_TEXT, CONFIG_OFFSET(cors_origin), .value = "ORIGIN,…",
+      .help = "Origins whose web pages may call the API, such as https://fermi.example; * for all, "
+              "but then without credentials, which Spacebar's clients need" },
     { "web", OPTION_CHOICE, CONFIG_OFFSET(web), .fallback = "on", .choices = "on|off|operator",
       .help = "Serve web pages at /, /invite/… and /oauth2/authorize; operator: only /workbench" },
     { "web-files", OPTION_TEXT, CONFIG_OFFSET(web_files), .value = "DIR",

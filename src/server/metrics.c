@@ -89,6 +89,9 @@ void append_server_metrics(void *arg, struct buf *out)
     api_append_metric(out, "guildhall_recovered_total", "counter",
                       "Sessions of crashed nodes that were resumed from their journals.",
                       s.recovered);
+    api_append_metric(out, "guildhall_missed_log_rows_total", "counter",
+                      "Rows of the event log that were decoded for sessions that resumed.",
+                      s.missed_log_rows);
     api_append_metric(
         out, "guildhall_kept_sessions", "gauge",
         "Sessions of other nodes that this node could resume from a replica of their journal.",

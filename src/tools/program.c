@@ -66,8 +66,9 @@ const struct program_command program_commands[] = {
       .examples = "import world.json\nimport world.json --tokens env" },
     { "export", "[FILE]", "Export the world to a file", tool_export, NULL,
       .examples = "export world.json" },
-    { "copy-guild", "", "Copy a guild from another server, or from an archive", tool_copy_guild,
-      copy_guild_option_rows, .makes_data = true,
+    { "copy-guild", "[FILE.json…]",
+      "Copy a guild from another server, from an archive, or from exports of its channels",
+      tool_copy_guild, copy_guild_option_rows, .makes_data = true,
       .examples =
           "copy-guild --from https://discord.com/api/v10 --token-file bot.token --guild 81384788765712384\ncopy-guild --from archive --data /var/lib/guildhall" },
     { "export-guild", "FOLDER", "Read a guild of a server into an archive, with a bot's token",

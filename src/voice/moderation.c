@@ -21,7 +21,6 @@ static enum err read_caller_permissions_in_voice(struct call *call, const struct
 /* The caller needs MOVE_MEMBERS and CONNECT in the target channel. */
 static enum err check_can_move_to_channel(struct call *call, snowflake id, struct channel *ret)
 {
-    const uint64_t needed = PERMISSION(MOVE_MEMBERS) | PERMISSION(CONNECT);
     uint64_t permissions;
     enum err e = channel_find(call->tx, id, ret);
 
@@ -32,8 +31,11 @@ static enum err check_can_move_to_channel(struct call *call, snowflake id, struc
     e = member_permissions_in_channel(call->tx, call->target.member_access, ret, &permissions);
     if (e)
         return e;
-    if ((permissions & needed) != needed)
-        return call_missing_permissions_error(call, needed);
+    /* Without CONNECT no other voice permission counts, so CONNECT alone is the cause. */
+    if (!(permissions & PERMISSION(CONNECT)))
+        return call_missing_permissions_error(call, PERMISSION(CONNECT));
+    if (!(permissions & PERMISSION(MOVE_MEMBERS)))
+        return call_missing_permissions_error(call, PERMISSION(MOVE_MEMBERS));
     return channel_is_voice(ret->type) ? OK : ERR_CHANNEL_TYPE;
 }
 

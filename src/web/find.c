@@ -6,8 +6,9 @@
 /* Paths of the single-page application, which reads the URL itself. A trailing '/' matches all
  * paths below. */
 static const char *const page_paths[] = {
-    "/",         "/channels/", "/friends",   "/invite/", "/login",      "/oauth2/authorize",
-    "/register", "/reset",     "/settings/", "/verify",  "/workbench/", NULL,
+    "/",       "/channels/",        "/claim",    "/friends", "/invite/",
+    "/login",  "/oauth2/authorize", "/register", "/reset",   "/settings/",
+    "/verify", "/workbench/",       NULL,
 };
 
 static bool is_chat_page(struct str path)

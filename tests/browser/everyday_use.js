@@ -118,6 +118,12 @@ export const TESTS = {
     await page.getByLabel("Password").fill("another horse");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("temporarily disabled").waitFor();
+    await page.open("/claim#token=claim-x");
+    await page.getByRole("heading", { name: "Claim your account" }).waitFor();
+    assert.equal(new URL(page.url()).hash, "");
+    await page.getByLabel("Password").fill("another horse");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The code is wrong, used or expired. Ask for a new one.").waitFor();
     await page.open("/");
     await page.getByRole("button", { name: "Forgot your password?" }).click();
     await page.getByLabel("Username or email").fill("ada");

@@ -41,8 +41,8 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, layout, account, hostile, apps, search, unread, everyday, documentation, tutorials, sharing, voice, voiceBots, voicePage };
-const NIGHTLY = { chatWalks, benchWalks, layouts, heavyLoad };
+const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, layout, account, hostile, apps, search, unread, everyday, documentation, sharing, voice, voiceBots, voicePage };
+const NIGHTLY = { chatWalks, benchWalks, layouts, heavyLoad, tutorials };
 /** Needs packages that only the step firefox installs, so only the word firefox runs it. */
 const FIREFOX = { voiceFirefox };
 

@@ -106,20 +106,4 @@ export const TESTS = {
     await picture(page, "tutorial-moderate-log");
     await page.close();
   },
-
-  async pages_link_to_the_documentation() {
-    const page = await enter(null);
-    await page.open("/login");
-    await page.getByRole("link", { name: "Documentation" }).click();
-    await page.waitForURL("**/docs/");
-    await page.open("/workbench");
-    await page.getByRole("link", { name: "Documentation" }).click();
-    await page.waitForURL("**/docs/testing-your-bot");
-    await page.close();
-    const ada = await enter("ada");
-    await ada.open("/settings/profile");
-    await ada.getByRole("link", { name: "Help" }).click();
-    await ada.waitForURL("**/docs/chat");
-    await ada.close();
-  },
 };

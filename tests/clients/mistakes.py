@@ -237,5 +237,29 @@ def typical_mistakes_are_named_with_cause_and_fix(executable):
         home.close()
 
 
+def every_error_code_of_the_libraries_is_sent_or_explained(_executable):
+    """Compares the codes of discord-api-types, which discord.js uses, with errors.def and
+    docs/unused-error-codes.md."""
+    _, folder = node_command()
+    root = os.path.join(HERE, "..", "..")
+
+    def numbers(path, pattern):
+        with open(path, encoding="utf-8") as f:
+            return {int(code) for code in re.findall(pattern, f.read(), re.M)}
+
+    types = os.path.join(folder, "node_modules", "discord-api-types", "rest", "common.d.ts")
+    with open(types, encoding="utf-8") as f:
+        official = re.search(r"enum RESTJSONErrorCodes \{(.*?)^\}", f.read(), re.M | re.S)[1]
+    official = {int(code) for code in re.findall(r"^ +\w+ = (\d+)", official, re.M)}
+    sent = numbers(os.path.join(root, "src", "base", "errors.def"), r"^ERROR\(\w+, +\d+, +(\d+)")
+    sent.add(110000)  # an answer with status 202, not an error
+    unused = numbers(os.path.join(root, "docs", "unused-error-codes.md"), r"^\| (\d+) \|")
+    expect(len(official) > 200, f"only {len(official)} codes were found")
+    expect(official <= sent | unused, f"neither sent nor explained: {sorted(official - sent - unused)}")
+    expect(not sent & unused, f"sent, and listed as unused: {sorted(sent & unused)}")
+    expect(unused <= official, f"not a known code: {sorted(unused - official)}")
+
+
 if __name__ == "__main__":
-    run_cases("mistakes", [typical_mistakes_are_named_with_cause_and_fix])
+    run_cases("mistakes", [typical_mistakes_are_named_with_cause_and_fix,
+                           every_error_code_of_the_libraries_is_sent_or_explained])

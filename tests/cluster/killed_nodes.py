@@ -21,6 +21,7 @@ from voice import guild_with, import_world
 
 KILLS = 50 if LONG else 3
 SESSIONS = 40 if LONG else 12
+MISSED = 1500 if LONG else 500
 
 
 def check_connections(session, order):
@@ -278,6 +279,35 @@ def session_identifies_again_if_its_permissions_changed_meanwhile(executable):
         session.close()
 
 
+def sessions_that_missed_the_same_events_share_the_decoded_log(executable):
+    """Each page of the log is decoded once, or by several threads at the same time."""
+    with Ring(executable, nodes=2, people=tuple(f"p{i}" for i in range(SESSIONS)),
+              flags=["--rate-limits", "off"]) as ring:
+        ports = [ring.servers[1].port]
+        sessions = [Lasting(lambda: list(ports), token) for token in ring.tokens]
+        client = ring.client(2, ring.tokens[0])
+        _, channel = place_of(client)
+        deadline = time.monotonic() + PATIENCE
+        while int(ring.sql("select count(*) from session_homes")) < SESSIONS:
+            expect(time.monotonic() < deadline, "not every session's owner was stored")
+            time.sleep(0.02)
+        ports.clear()
+        ring.servers[1].kill()
+        for i in range(MISSED):
+            status, _ = client.call("POST", f"/channels/{channel}/messages", {"content": f"m{i}"})
+            expect(status == 200, f"message {i}: {status}")
+        ports.append(ring.servers[2].port)
+        for session in sessions:
+            session.wait_for(f"m{MISSED - 1}")
+            expect(session.contents() == [f"m{i}" for i in range(MISSED)] and not session.anew,
+                   "a session did not resume exactly")
+        rows = ring.metric(2, "guildhall_missed_log_rows_total")
+        print(f"{SESSIONS} sessions missed {MISSED} events each; {rows:.0f} rows were decoded")
+        expect(rows < 4 * MISSED, f"{rows:.0f} rows were decoded")
+        for session in sessions:
+            session.close()
+
+
 if __name__ == "__main__":
     run_cases("cluster/killed_nodes", [
         sessions_of_a_killed_node_resume_on_other_nodes,
@@ -285,6 +315,7 @@ if __name__ == "__main__":
         session_does_not_resume_if_the_log_has_gaps,
         many_missed_events_are_replayed_once_and_in_order,
         session_identifies_again_if_its_permissions_changed_meanwhile,
+        sessions_that_missed_the_same_events_share_the_decoded_log,
     ] + ([
         sessions_of_a_killed_node_resume_on_other_nodes_with_nats,
         sessions_of_a_single_postgresql_node_resume_after_its_restart,

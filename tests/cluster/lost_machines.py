@@ -10,7 +10,8 @@ import time
 from broker import Broker
 from killed_nodes import settle, check_all, all_messages
 from cluster_nodes import PATIENCE, Ring, expect
-from session_moves import Scene
+from resuming_client import Lasting
+from session_moves import Scene, people
 from server_restart import LONG
 from cases import run_cases
 
@@ -26,7 +27,10 @@ class Machines(Ring):
         return os.path.join(self.folder, f"ledger{node}")
 
     def command(self, node):
-        return [*super().command(node), "--ledger", self.ledger(node)]
+        words = super().command(node)
+        if node == 0:
+            del words[words.index("--node"):words.index("--node") + 2]
+        return [*words, "--ledger", self.ledger(node)]
 
     def lose(self, node):
         """Kills the node and deletes its journal."""
@@ -143,6 +147,28 @@ def copies_of_former_owners_do_not_prevent_resumption(executable):
     broker.kill()
 
 
+def node_without_a_number_replicates_its_sessions(executable):
+    """A node that is started without --node has the number 0."""
+    broker = Broker()
+    with Machines(executable, nodes=0, people=people(SESSIONS), bus=broker.url) as ring:
+        for node in (0, 2, 3):
+            ring.start(node)
+        ring.wait_metric("guildhall_nats_connected", 1)
+        up = [0]
+        sessions = [Lasting(lambda: [ring.servers[n].port for n in up], token)
+                    for token in ring.tokens]
+        ring.wait_kept()
+        up[:] = [2, 3]
+        ring.lose(0)
+        for session in sessions:
+            session.wait(lambda s=session: s.resumed + s.anew, "coming back")
+        anew = sum(s.anew for s in sessions)
+        expect(not anew, f"{anew} sessions began again")
+        for session in sessions:
+            session.close()
+    broker.kill()
+
+
 def sessions_of_a_paused_node_resume_elsewhere(executable):
     """The journal is locked and the node does not reply; the replica is sufficient."""
     broker = Broker()
@@ -169,6 +195,7 @@ if __name__ == "__main__":
         sessions_resume_after_the_machine_of_their_node_is_lost,
         session_identifies_again_if_node_and_replica_are_lost,
         copies_of_former_owners_do_not_prevent_resumption,
+        node_without_a_number_replicates_its_sessions,
     ] + ([
         sessions_of_a_paused_node_resume_elsewhere,
     ] if LONG else []))

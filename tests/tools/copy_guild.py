@@ -8,23 +8,31 @@ import json
 import os
 import random
 import re
+import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "crash"))
 
 from busy_server import BusyServer  # noqa: E402
-from cases import expect, run_cases  # noqa: E402
+from cases import Skip, expect, run_cases  # noqa: E402
 from prepared_data import freshen, start_guildhall  # noqa: E402
 from process import Client  # noqa: E402
 
 PIXEL = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
          "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 PIXEL_URI = "data:image/png;base64," + PIXEL
+
+# The nightly step copies more and kills more often.
+MESSAGES = int(os.environ.get("COPY_MESSAGES", "600"))
+KILLS = int(os.environ.get("COPY_KILLS", "5"))
+MAX_MEMORY = 100 * 1024 * 1024
 
 WORLD = {
     "users": [{"username": "ada", "global_name": "Ada", "token": "ada_token_0123456789"},
@@ -92,8 +100,9 @@ WORLD = {
 
 
 def run(executable, *words, check=True, env=None):
-    done = subprocess.run([executable, *words], capture_output=True, text=True, timeout=300,
-                          check=False, env={**os.environ, **(env or {})})
+    done = subprocess.run([executable, *words], capture_output=True, text=True,
+                          timeout=300 if MESSAGES <= 10000 else 7200, check=False,
+                          env={**os.environ, **(env or {})})
     if check:
         expect(done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done
@@ -186,22 +195,22 @@ def routes_of(client, guild):
     for event in client.call("GET", top + "/scheduled-events")[1]:
         yield f"{top}/scheduled-events/{event['id']}/users"
     channels = client.call("GET", top + "/channels")[1]
-    threads = list(client.call("GET", top + "/threads/active")[1]["threads"])
+    threads = list(client.call("GET", top + "/threads/active")[1].get("threads", []))
     for channel in channels:
         yield f"/channels/{channel['id']}"
         if channel["type"] in (0, 5, 15, 16):
             for kind in ("public", "private") if channel["type"] == 0 else ("public",):
                 path = f"/channels/{channel['id']}/threads/archived/{kind}"
                 yield path
-                threads += client.call("GET", path)[1]["threads"]
+                threads += client.call("GET", path)[1].get("threads", [])
     for thread in threads:
         yield f"/channels/{thread['id']}"
         yield f"/channels/{thread['id']}/thread-members"
     for channel in [c for c in channels if c["type"] not in (4, 15, 16)] + threads:
         yield f"/channels/{channel['id']}/messages?limit=100"
         yield f"/channels/{channel['id']}/messages/pins"
-        messages = client.call("GET", f"/channels/{channel['id']}/messages?limit=100")[1]
-        for message in messages:
+        status, messages = client.call("GET", f"/channels/{channel['id']}/messages?limit=100")
+        for message in messages if status == 200 else []:
             base = f"/channels/{channel['id']}/messages/{message['id']}"
             for reaction in message.get("reactions", []):
                 emoji = reaction["emoji"]
@@ -235,7 +244,7 @@ def differences(a, b, path=""):
         yield f"{path}: {a!r} is {b!r}"
 
 
-def compare(old, new, guild):
+def compare(old, new, guild, least=40):
     """Reads all routes of both servers and returns what differs."""
     found = []
     routes = list(routes_of(old, guild))
@@ -247,7 +256,7 @@ def compare(old, new, guild):
         else:
             found += [f"{path}{text}" for text in differences(
                 without_differences(before, 0), without_differences(after, 0))]
-    expect(len(routes) > 40, f"only {len(routes)} routes")
+    expect(len(routes) > least, f"only {len(routes)} routes")
     return found
 
 
@@ -306,6 +315,59 @@ def copied_guild_is_equal_to_its_source(executable):
                 target.server.kill()
 
 
+# --- claims -------------------------------------------------------------------------------
+
+
+def post_claim(target, code):
+    return Client(target.server.port).call("POST", "/auth/claim",
+                                           {"code": code, "password": "correct horse"})
+
+
+def members_claim_their_accounts_by_a_direct_message(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        source = Source(executable, folder)
+        target = None
+        try:
+            source.use_more_features()
+            data = freshen(executable, os.path.join(folder, "target"))
+            done = copy(executable, source, data, "--send-claims", "https://chat.example")
+            expect("sent 3 claim codes; 0 people" in done.stdout, done.stdout)
+            codes = {}
+            for name in ("ada", "bob", "cleo"):
+                client = Client(source.server.port, f"{name}_token_0123456789")
+                channel = client.call("GET", "/users/@me/channels")[1][0]["id"]
+                text = client.call("GET", f"/channels/{channel}/messages")[1][0]["content"]
+                codes[name] = re.search(r"https://chat\.example/claim#token=(\S+)", text)[1]
+            again = copy(executable, source, data, "--send-claims", "https://chat.example")
+            expect("sent 0 claim codes; 0 people" in again.stdout, again.stdout)
+            stored = [os.path.join(top, name) for top, _, names in os.walk(data) for name in names]
+            for code in codes.values():
+                expect(code not in done.stdout + done.stderr, "a code was printed")
+                for path in stored:
+                    with open(path, "rb") as f:
+                        expect(code.encode() not in f.read(), f"{path} has a code in plain text")
+            target = Target(executable, folder, data)
+            # The operator ends the code of ada by revoking tokens, and that of bob by a password.
+            run(executable, "token", "revoke", "ada", "--yes", "--data", data)
+            subprocess.run([executable, "user", "passwd", "bob", "--yes", "--data", data],
+                           input="battery staple\n", text=True, check=True, capture_output=True)
+            for name in ("ada", "bob"):
+                status, answer = post_claim(target, codes[name])
+                expect(status == 400, f"{name}: {status} {answer}")
+            status, answer = post_claim(target, codes["cleo"])
+            expect(status == 200, str(answer))
+            cleo = Client(target.server.port, answer["token"])
+            expect(cleo.call("GET", "/users/@me")[1]["id"] == source.id_of("cleo"), "another id")
+            before = Client(source.server.port, "cleo_token_0123456789")
+            found = compare(before, cleo, source.guild, least=20)
+            expect(not found, f"{len(found)} differences\n" + "\n".join(found[:60]))
+            expect(post_claim(target, codes["cleo"])[0] == 400, "a code works twice")
+        finally:
+            source.server.kill()
+            if target:
+                target.server.kill()
+
+
 # --- a busy server ------------------------------------------------------------------------
 
 
@@ -344,11 +406,17 @@ def expect_complete(busy, data):
 
 
 def copy_from_a_busy_server_ends_and_reports_what_was_refused(executable):
-    busy = BusyServer(messages=int(os.environ.get("COPY_MESSAGES", "600")), slow=0.01)
+    busy = BusyServer(messages=MESSAGES, members=max(50, MESSAGES // 100), slow=0.01)
     try:
         with tempfile.TemporaryDirectory() as folder:
             data = freshen(executable, os.path.join(folder, "data"))
+            began = time.monotonic()
             done = run(executable, *copy_busy(executable, folder, busy, data)[1:])
+            if MESSAGES > 10000:  # sanitizers need more memory, and run only the short form
+                used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+                print(f"{busy.requests} requests, {busy.downloads} files, "
+                      f"{time.monotonic() - began:.0f} s, {used // 2**20} MiB")
+                expect(used < MAX_MEMORY, f"{used} bytes of memory")
             expect_complete(busy, data)
             refused = {r["what"]: r["why"] for r in not_taken(data, busy.guild_id)}
             hidden = "messages/" + next(iter(busy.forbidden))
@@ -382,16 +450,15 @@ def copy_run_again_reads_only_what_is_new(executable):
 
 
 def copy_continues_after_being_killed_at_any_moment(executable):
-    kills = int(os.environ.get("COPY_KILLS", "5"))
     seed = int(os.environ.get("COPY_SEED", str(random.randrange(1000000))))
     chance = random.Random(seed)
-    busy = BusyServer(messages=int(os.environ.get("COPY_MESSAGES", "600")), trouble=0.01)
+    busy = BusyServer(messages=min(MESSAGES, 20000), trouble=0.01)
     try:
         with tempfile.TemporaryDirectory() as folder:
             data = freshen(executable, os.path.join(folder, "data"))
             command = copy_busy(executable, folder, busy, data)
-            longest = 1.5
-            for _ in range(kills):
+            longest = 1.5 if MESSAGES <= 10000 else 6
+            for _ in range(KILLS):
                 child = subprocess.Popen(command, stdout=subprocess.DEVNULL,
                                          stderr=subprocess.DEVNULL)
                 try:
@@ -406,6 +473,25 @@ def copy_continues_after_being_killed_at_any_moment(executable):
                 with open(f"{data}/copies/{busy.guild_id}/messages/{name}", encoding="utf-8") as f:
                     ids = [int(json.loads(line)["id"]) for line in f]
                 expect(ids == sorted(set(ids)), f"{name} has a message twice, seed {seed}")
+    finally:
+        busy.stop()
+
+
+def copy_into_postgres_is_complete(executable):
+    store = os.environ.get("GUILDHALL_TEST_POSTGRES")
+    if not store or not shutil.which("psql"):
+        raise Skip("PostgreSQL is not available; run this with scripts/with-postgres")
+    name = f"copy_{os.getpid()}"
+    subprocess.run(["psql", store, "-qc", f"create database {name}"], check=True, timeout=60)
+    busy = BusyServer(trouble=0)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            command = copy_busy(executable, folder, busy, os.path.join(folder, "data"), "--store",
+                                re.sub(r"dbname=\S+", f"dbname={name}", store))
+            for _ in range(2):
+                done = run(executable, *command[1:])
+                expect(re.search("^messages +500 of 500$", done.stdout, re.M), done.stdout)
+                expect(re.search("^members +50 of 50$", done.stdout, re.M), done.stdout)
     finally:
         busy.stop()
 
@@ -446,10 +532,90 @@ def archive_of_a_server_is_imported_elsewhere(executable):
         busy.stop()
 
 
+def chat_export(messages, channel=None):
+    return {"guild": {"id": "1600000000000000001", "name": "Old guild", "iconUrl": ""},
+            "channel": channel or {"id": "1600000000000000002", "type": "GuildTextChat",
+                                   "categoryId": "1600000000000000003", "category": "Talk",
+                                   "name": "general", "topic": "Everything"},
+            "dateRange": {"after": None, "before": None}, "messages": messages,
+            "messageCount": len(messages)}
+
+
+def chat_message(number, **more):
+    author = {"id": "1500000000000000001", "name": "ada", "discriminator": "0000",
+              "nickname": "Ada", "color": None, "isBot": False, "roles": [], "avatarUrl": ""}
+    return {"id": str(1600000000000000100 + number), "type": "Default",
+            "timestamp": "2020-09-13T12:26:40+00:00", "timestampEdited": None, "isPinned": False,
+            "content": f"message {number}", "author": author, "attachments": [], "embeds": [],
+            "stickers": [], "reactions": [], "mentions": [], **more}
+
+
+def exports_of_channels_are_imported(executable):
+    with tempfile.TemporaryDirectory() as folder:
+        data = freshen(executable, os.path.join(folder, "data"))
+        os.mkdir(os.path.join(folder, "general.json_Files"))
+        put(folder, "general.json_Files/a b.txt", "saved")
+        bob = {"id": "1500000000000000002", "name": "bob", "nickname": "Bob", "isBot": False}
+        reply = chat_message(
+            2, type="Reply", isPinned=True, mentions=[bob],
+            reference={"messageId": "1600000000000000101", "channelId": "1600000000000000002",
+                       "guildId": "1600000000000000001"},
+            attachments=[{"id": "1600000000000000200", "url": "general.json_Files/a%20b.txt",
+                          "fileName": "a b.txt", "fileSizeBytes": 5},
+                         {"id": "1600000000000000201", "url": "../../etc/passwd",
+                          "fileName": "x", "fileSizeBytes": 5}],
+            embeds=[{"title": "Hours", "url": None, "timestamp": None, "description": "",
+                     "color": "#2ECC71", "images": [], "fields": [
+                         {"name": "Monday", "value": "9", "isInline": True}]}],
+            reactions=[{"emoji": {"id": "", "name": "👍", "code": "thumbsup", "isAnimated": False},
+                        "count": 1, "users": [bob]}])
+        general = put(folder, "general.json", chat_export([chat_message(1), reply]))
+        thread = put(folder, "thread.json", chat_export([chat_message(3)], {
+            "id": "1600000000000000004", "type": "GuildPublicThread", "name": "A bench",
+            "categoryId": "1600000000000000002", "category": "general", "topic": None}))
+        run(executable, "copy-guild", general, thread, "--data", data)
+        refused = not_taken(data, "1600000000000000001")
+        expect(refused == [{"what": "file attachments/1600000000000000201",
+                            "why": "the file is not next to the export"}], str(refused))
+        put(folder, "general.json", chat_export([chat_message(1), reply, chat_message(9)]))
+        done = run(executable, "copy-guild", general, "--data", data)
+        expect("1 messages, 2 known" in done.stdout, done.stdout)
+        backwards = put(folder, "back.json", chat_export([chat_message(20), chat_message(19)]))
+        done = run(executable, "copy-guild", backwards, "--data", data, check=False)
+        expect(done.returncode == 1 and "oldest first" in done.stderr, done.stderr)
+        tokens = import_world(executable, folder, data, {
+            "users": [{"username": "eve"}], "applications": [
+                {"name": "Reader", "owner": "eve", "bot": "reader"}], "guilds": [
+                {"id": "1600000000000000001", "name": "Old guild", "owner": "ada",
+                 "members": [{"user": "reader"}],
+                 "applications": [{"application": "Reader", "by": "eve"}]}]})
+        server = start_guildhall(executable, data)
+        try:
+            bot = Client(server.port, tokens["reader"])
+            messages = bot.call("GET", "/channels/1600000000000000002/messages")[1]
+            expect([m["content"] for m in messages] == ["message 9", "message 2", "message 1"],
+                   str(messages))
+            found = next(m for m in messages if m["content"] == "message 2")
+            expect(found["type"] == 19 and found["pinned"] and
+                   found["referenced_message"]["content"] == "message 1", str(found))
+            expect([a["filename"] for a in found["attachments"]] == ["a_b.txt"], str(found))
+            expect(found["embeds"][0]["color"] == 0x2ECC71 and
+                   found["embeds"][0]["fields"][0]["inline"], str(found["embeds"]))
+            expect(found["reactions"][0]["count"] == 1 and
+                   found["mentions"][0]["username"] == "bob", str(found))
+            posts = bot.call("GET", "/channels/1600000000000000004/messages")[1]
+            expect([m["content"] for m in posts] == ["message 3"], str(posts))
+        finally:
+            server.kill()
+
+
 if __name__ == "__main__":
     run_cases("copy_guild", [copied_guild_is_equal_to_its_source,
+                             members_claim_their_accounts_by_a_direct_message,
                              copy_from_a_busy_server_ends_and_reports_what_was_refused,
                              copy_run_again_reads_only_what_is_new,
                              copy_continues_after_being_killed_at_any_moment,
+                             copy_into_postgres_is_complete,
                              wrong_token_ends_a_copy_at_once,
-                             archive_of_a_server_is_imported_elsewhere])
+                             archive_of_a_server_is_imported_elsewhere,
+                             exports_of_channels_are_imported])

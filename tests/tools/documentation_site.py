@@ -41,7 +41,7 @@ class Site:
     def __init__(self):
         self.temporary = tempfile.TemporaryDirectory()
         self.folder = self.temporary.name
-        subprocess.run([os.path.join(ROOT, "scripts/make-site"), self.folder], check=True, stdout=subprocess.DEVNULL)
+        self.made = subprocess.run([os.path.join(ROOT, "scripts/make-site"), self.folder], check=False, capture_output=True, text=True)
         self.files = {}
         for top, _, names in os.walk(self.folder):
             for name in names:
@@ -76,6 +76,7 @@ SITE = Site()
 
 
 def site_has_no_dead_link(_executable):
+    expect(SITE.made.returncode == 0, SITE.made.stderr)
     dead = []
     for name, page in SITE.pages.items():
         expect(len(set(page.ids)) == len(page.ids), f"{name} has an id twice")

@@ -1,4 +1,4 @@
-// email-links.js - the pages of emailed links: verify an address, set a new password.
+// email-links.js - the pages of links that people receive: verify an address, set a new password, claim an account.
 import { field, fill, h } from "../dom.js";
 import { t } from "../translate.js";
 import { form, input } from "./login-forms.js";
@@ -16,7 +16,8 @@ export async function mount(app, page, [what]) {
   fill(page, h("main.enter", null, card));
   document.title = "Guildhall";
   if (what === "verify") await verify(app, card, token);
-  else askPassword(app, card, token);
+  else if (what === "claim") askPassword(app, card, t("Claim your account"), "/auth/claim", { code: token });
+  else askPassword(app, card, t("New password"), "/auth/reset", { token });
 }
 
 async function verify(app, card, token) {
@@ -37,14 +38,14 @@ async function verify(app, card, token) {
   }
 }
 
-function askPassword(app, card, token) {
+function askPassword(app, card, title, route, secret) {
   fill(
     card,
-    h("h1", null, t("New password")),
+    h("h1", null, title),
     form(
       { password: field(t("Password"), input({ type: "password", autocomplete: "new-password" })) },
       t("Save"),
-      async (v) => app.entered(await app.rest.post("/auth/reset", { token, password: v.password })),
+      async (v) => app.entered(await app.rest.post(route, { ...secret, password: v.password })),
     ),
   );
   card.querySelector("input").focus();

@@ -28,7 +28,7 @@ export function form(fields, action, send, extra) {
             marked = true;
           }
           problem.hidden = marked;
-          problem.textContent = refusal.message;
+          problem.textContent = refusal.words || refusal.message;
         }
         submit.disabled = false;
       },

@@ -71,6 +71,9 @@ static const char *hint_for_request_head(const struct traffic_record *r, struct 
         return hint_for_unknown_path(target);
     if (r->status == 405)
         return "this path exists, but not with this HTTP method";
+    if (r->status == 401 && r->path_pattern && strstr(r->path_pattern, "/oauth2/token"))
+        return "client_id and client_secret are not those of an application; send them in the body "
+               "or as basic authentication";
     if (r->status == 401 && r->path_pattern && r->code != WEBHOOK_TOKEN_CODE)
         return hint_for_credential(r);
     return NULL;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "base/utf8.h"
 #include "net/http/http_parser.h"
 #include "admin/console/traffic_records.h"
 
@@ -114,11 +115,29 @@ static void write_gateway_message_json(const struct traffic_view *s, struct json
 
 enum { PROBLEM_MAX_BYTES = 200 };
 
-/* Replaces control characters, so that a record stays on one line. */
+/* Returns whether a character controls a terminal (C0, C1) or the order of the characters after it
+ * (bidirectional marks). */
+static bool is_control_character(uint32_t c)
+{
+    return c < ' ' || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+/* Replaces control characters and invalid bytes, so that a record stays on one line and looks like
+ * what was sent. */
 static void append_without_control_characters(struct buf *out, struct str text)
 {
-    for (size_t i = 0; i < text.n; i++)
-        buf_add_char(out, (unsigned char)text.p[i] < ' ' || text.p[i] == 127 ? ' ' : text.p[i]);
+    uint32_t c = 0;
+
+    while (text.n) {
+        size_t n = utf8_decode(text, &c);
+
+        if (n && !is_control_character(c))
+            buf_add(out, text.p, n);
+        else
+            buf_add_char(out, ' ');
+        text = str_skip_bytes(text, n ? n : 1);
+    }
 }
 
 static void append_username(const struct traffic_view *s, struct buf *out)

@@ -204,6 +204,13 @@ bool event_has_only_guild_id(const struct event_delivery *d)
            !d->routing->guild.owner_id;
 }
 
+bool session_reads_guild_itself(const struct event_delivery *d, const struct session *s)
+{
+    return event_has_only_guild_id(d) ||
+           (d->event->type == EVENT_GUILD_CREATE && d->event->to.kind == AUDIENCE_USER &&
+            s->options.capabilities & CAPABILITY_SPACEBAR);
+}
+
 bool snapshot_included_event(const struct event_delivery *d, struct topic_subscription *seat)
 {
     return snapshot_has_event(&seat->snapshot_positions, d->event->number) &&
@@ -214,7 +221,7 @@ void deliver_event_to_subscription(const struct event_delivery *d, struct topic_
 {
     struct session *s = seat->session;
 
-    if (event_has_only_guild_id(d))
+    if (session_reads_guild_itself(d, s))
         return;
     if (!session_receives_event(d, s) || guild_is_too_large_for_event(d, seat) ||
         !subscription_can_view_event(d, seat))

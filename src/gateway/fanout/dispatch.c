@@ -130,7 +130,8 @@ static void update_session_guilds(const struct event_delivery *d, struct session
     case EVENT_GUILD_CREATE:
         if (session_shard_has_guild(s, d->routing->guild.id))
             gateway_upcalls.guild_join(s, d->routing->guild.id,
-                                       event_has_only_guild_id(d) && session_receives_event(d, s));
+                                       session_reads_guild_itself(d, s) &&
+                                           session_receives_event(d, s));
         break;
     case EVENT_GUILD_DELETE:
         seat = session_subscription_find(&s->subscriptions, AUDIENCE_GUILD, d->routing->guild.id);

@@ -11,6 +11,7 @@ void ready_writer_init(struct ready_writer *s, int64_t capabilities, snowflake o
 {
     s->capabilities = capabilities;
     s->own = own;
+    s->guild_id = 0;
     map_init(&s->known);
     for (int i = 0; i < READY_LISTS; i++) {
         buf_init(&s->texts[i], MAX_PAYLOAD);
@@ -52,6 +53,18 @@ static bool field_is_not_user(const void *arg, struct str name)
     return !str_is(name, "user");
 }
 
+/* Writes the ids that members have on Spacebar's servers; relationships have an id anyway. */
+static void write_spacebar_member_ids_json(const struct ready_writer *s, snowflake user_id,
+                                           struct json_writer *out)
+{
+    if (!s->guild_id)
+        return;
+    json_write_name(out, "id");
+    json_write_id(out, user_id);
+    json_write_name(out, "guild_id");
+    json_write_id(out, s->guild_id);
+}
+
 /* Writes an object with "user_id" instead of "user". */
 static void write_object_with_user_id(struct ready_writer *s, const struct schema *schema,
                                       const void *object, const struct user *user,
@@ -61,7 +74,36 @@ static void write_object_with_user_id(struct ready_writer *s, const struct schem
     schema_encode_fields(out, schema, object, field_is_not_user, NULL);
     json_write_name(out, "user_id");
     write_user_id_and_collect_user(s, user, out);
+    if (s->capabilities & CAPABILITY_SPACEBAR) {
+        json_write_name(out, "user");
+        schema_encode_object(out, &partial_user_schema, user);
+        write_spacebar_member_ids_json(s, user->id, out);
+    }
     json_end_object(out);
+}
+
+/* Writes the fields of an encoded member with @everyone, whose id is that of the guild, among its
+ * roles: Spacebar's client takes the permissions only from the listed roles. Quotes in names are
+ * escaped, so the first match is the field. */
+static void write_fields_with_everyone_role(const struct ready_writer *s, struct str fields,
+                                            struct json_writer *out)
+{
+    static const char roles[] = "\"roles\":[";
+    const char *at = memmem(fields.p, fields.n, roles, sizeof roles - 1);
+    struct buf text;
+
+    if (!at || !s->guild_id) {
+        json_write_raw_members(out, fields);
+        return;
+    }
+    size_t before = (size_t)(at - fields.p) + sizeof roles - 1;
+    buf_init(&text, SIZE_MAX);
+    buf_add(&text, fields.p, before);
+    buf_printf(&text, "\"%llu\"%s", (unsigned long long)s->guild_id,
+               fields.p[before] == ']' ? "" : ",");
+    buf_add(&text, fields.p + before, fields.n - before);
+    json_write_raw_members(out, buf_str(&text));
+    buf_clear(&text);
 }
 
 static void write_member_and_collect_user(struct ready_writer *s, const struct encoded_member *p,
@@ -69,7 +111,16 @@ static void write_member_and_collect_user(struct ready_writer *s, const struct e
 {
     if (!map_put(&s->known, p->id, s))
         json_write_raw(&s->lists[READY_LIST_USERS], p->user);
-    json_write_raw(out, p->object);
+    if (!(s->capabilities & CAPABILITY_SPACEBAR)) {
+        json_write_raw(out, p->object);
+        return;
+    }
+    json_begin_object(out);
+    write_fields_with_everyone_role(s, str_slice(p->object.p + 1, p->object.n - 2), out);
+    json_write_name(out, "user");
+    json_write_raw(out, p->user);
+    write_spacebar_member_ids_json(s, p->id, out);
+    json_end_object(out);
 }
 
 void write_ready_relationships_json(struct ready_writer *s,
@@ -86,10 +137,11 @@ void write_ready_relationships_json(struct ready_writer *s,
     json_end_array(out);
 }
 
-static bool field_is_not_recipients(const void *arg, struct str name)
+static bool field_is_in_private_channel(const void *arg, struct str name)
 {
-    (void)arg;
-    return !str_is(name, "recipients");
+    const struct ready_writer *s = arg;
+
+    return s->capabilities & CAPABILITY_SPACEBAR || !str_is(name, "recipients");
 }
 
 void write_ready_private_channel_json(struct ready_writer *s, const struct channel *c,
@@ -102,7 +154,7 @@ void write_ready_private_channel_json(struct ready_writer *s, const struct chann
         return;
     }
     json_begin_object(out);
-    schema_encode_fields(out, &channel_schema, c, field_is_not_recipients, NULL);
+    schema_encode_fields(out, &channel_schema, c, field_is_in_private_channel, s);
     json_write_name(out, "recipient_ids");
     json_begin_array(out);
     for (size_t i = 0; i < c->recipients.value.count; i++)
@@ -244,10 +296,12 @@ static void merge_guild_into_ready(struct ready_writer *s, const struct gateway_
 {
     if (!ready_has_user_list(s))
         return;
+    s->guild_id = g->guild.id;
     if (g->encoded_members)
         merge_encoded_members(s, g->encoded_members);
     else
         merge_guild_members(s, &g->members);
+    s->guild_id = 0;
     json_write_raw(&s->lists[READY_LIST_PRESENCES], g->presences);
     append_ready_supplemental_guild(s, g->guild.id, &g->voice_states);
 }

@@ -1,4 +1,5 @@
 /* guilds.c - subscribes sessions to their guilds and sends GUILD_CREATE. */
+#include "gateway/capabilities.h"
 #include "gateway/identify/guilds.h"
 
 #include <stdio.h>
@@ -95,6 +96,34 @@ static enum err read_joined_guild(struct session_store_read *l, struct tx *tx)
     return read_guild_setup(l->gateway_loop, tx, &j->viewer, NULL, &j->setup);
 }
 
+/* Reads a guild in the form of Spacebar's GUILD_CREATE: with "properties", and with id and guild_id
+ * in its members. */
+static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx *tx,
+                                            struct buf *out)
+{
+    struct gateway_viewer v = j->viewer;
+    struct json_writer json = json_writer_to_buf(out);
+    struct ready_writer shape;
+
+    ready_writer_init(&shape, CAPABILITY_USERS | CAPABILITY_PROPERTIES | CAPABILITY_SPACEBAR,
+                      v.user_id);
+    v.ready_writer = &shape;
+    enum err e = read_guild_setup(j->store_read.gateway_loop, tx, &v, &json, &j->setup);
+    if (!e && !j->setup.is_gone && out->n) {
+        /* The list of all guilds' members has an entry of this guild only. */
+        struct str members = str_skip_bytes(buf_str(&shape.texts[READY_LIST_MEMBERS]), 1);
+
+        buf_truncate(out, out->n - 1);
+        buf_add_lit(out, ",\"members\":");
+        buf_add_str(out, members);
+        buf_add_lit(out, ",\"presences\":[]}");
+        if (ready_writer_is_full(&shape))
+            e = ERR_ENTITY_TOO_LARGE;
+    }
+    ready_writer_clear(&shape);
+    return e;
+}
+
 static enum err read_joined_guild_with_payload(struct session_store_read *l, struct tx *tx)
 {
     struct guild_join_read *j = container_of(l, struct guild_join_read, store_read);
@@ -104,7 +133,9 @@ static enum err read_joined_guild_with_payload(struct session_store_read *l, str
     gateway_event_unref(j->event); /* reset, because the store may run this function again */
     j->event = NULL;
     buf_init(&out, MAX_PAYLOAD);
-    enum err e = read_guild_setup(l->gateway_loop, tx, &j->viewer, &json, &j->setup);
+    enum err e = j->viewer.capabilities & CAPABILITY_SPACEBAR
+                     ? read_guild_in_spacebar_form(j, tx, &out)
+                     : read_guild_setup(l->gateway_loop, tx, &j->viewer, &json, &j->setup);
     if (!e && buf_is_full(&out))
         e = ERR_ENTITY_TOO_LARGE;
     if (!e && !j->setup.is_gone)

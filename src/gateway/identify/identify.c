@@ -1,5 +1,6 @@
 /* identify.c - handles IDENTIFY: checks in a fixed order, creates the session, then sends READY. */
 #include "base/mem.h"
+#include "gateway/capabilities.h"
 #include "gateway/identify/identification.h"
 #include "gateway/presence/directory.h"
 #include "gateway/presence/presence.h"
@@ -20,6 +21,15 @@ static unsigned char clamp_large_threshold(int64_t asked, bool bot)
                                                      : n);
 }
 
+static uint32_t session_capabilities(const struct identification *i)
+{
+    uint32_t capabilities = (uint32_t)i->capabilities & ~(uint32_t)CAPABILITY_SPACEBAR;
+
+    return i->authentication.socket->dialect->spacebar
+               ? (capabilities & ~(uint32_t)CAPABILITY_NO_SETTINGS) | CAPABILITY_SPACEBAR
+               : capabilities;
+}
+
 static struct session *create_identified_session(struct identification *i, struct gateway_loop *h)
 {
     struct session *s = session_new(h, &i->authentication.caller);
@@ -28,7 +38,7 @@ static struct session *create_identified_session(struct identification *i, struc
     s->options.intents = identification_intents(i);
     s->options.shard_id = (uint32_t)i->shard[0];
     s->options.shard_count = (uint32_t)i->shard[1];
-    s->options.capabilities = (uint32_t)i->capabilities;
+    s->options.capabilities = session_capabilities(i);
     s->large_threshold = clamp_large_threshold(i->large_threshold, s->bot);
     s->presence.status = i->status;
     session_set_activities(s, buf_str(&i->activities), h->arena);

@@ -349,7 +349,8 @@ static void on_ready_read(struct session_store_read *l, enum err e)
     authentication_end(&i->authentication);
     s->presences = l->since;
     subscribe_ready_session(i);
-    p->compress = i->compress;
+    /* Spacebar's servers ignore "compress" of IDENTIFY, and Fermi sets it without expecting it. */
+    p->compress = i->compress && !p->dialect->spacebar;
     gateway_socket_set_session(p, s);
     session_deliver_event(s, i->ready, 0);
     if (i->more)

@@ -1,23 +1,26 @@
 /* missed_events.c - reads the events that a session missed between two processes, in pages.
  *
- * The rows of the event log are decoded on the thread that reads them, off the event loops. If rows
- * are deleted from the log between two pages, an event may be lost, so the session is invalid. */
+ * The rows of the event log are decoded on the thread that reads them, off the event loops, once
+ * for all sessions of the node (log_page_cache.h): 600 sessions that miss 1,500 events each share
+ * 12 pages. What remains per session is a comparison for each event of the range. If rows are
+ * deleted from the log between two pages, an event may be lost, so the session is invalid. */
 #include "gateway/resume/missed_events.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/log_entry.h"
 #include "gateway/fanout/event_bus.h"
 #include "gateway/resume/journal/event_log.h"
+#include "gateway/resume/log_page_cache.h"
+#include "gateway/sessions/registry.h"
 
-enum {
-    LOG_ROWS_PER_PAGE = 256,
-    MISSED_POSITIONS_MAX = 20000, /* limit of log positions that are read for one session */
-};
+enum { MISSED_POSITIONS_MAX = 20000 }; /* limit of log positions that are read for one session */
 
 struct missed_events missed_events_in_range(uint64_t seen, uint64_t last, bool with_seen)
 {
     return (struct missed_events){
         .at = (int64_t)(seen >> EVENT_NUMBER_BITS) - 1,
+        .first = (int64_t)(seen >> EVENT_NUMBER_BITS) - 1,
         .last = (int64_t)(last >> EVENT_NUMBER_BITS),
         .after = seen,
         .last_one = last,
@@ -36,44 +39,56 @@ bool missed_events_are_deleted_from_log(const struct missed_events *m, int64_t f
 struct missed_events_collector {
     const struct missed_events *missed;
     struct session_transfer *transfer;
-    uint64_t number;
 };
 
+/* Adds an event of a page, unless it is not in the range. */
 static void collect_missed_event(void *arg, struct gateway_event *n)
 {
     struct missed_events_collector *t = arg;
     const struct missed_events *m = t->missed;
     struct session_transfer *h = t->transfer;
+    int64_t position = (int64_t)(n->number >> EVENT_NUMBER_BITS);
 
-    n->number = ++t->number;
-    if ((n->number <= m->after && !m->with_seen) || n->number > m->last_one) {
-        gateway_event_unref(n);
+    if (position <= m->at || (n->number <= m->after && !m->with_seen) || n->number > m->last_one)
         return;
-    }
     if (h->missed_count == h->missed_cap) {
         h->missed_cap = h->missed_cap ? h->missed_cap * 2 : 64;
         h->missed = mem_resize(h->missed, h->missed_cap * sizeof *h->missed);
     }
-    h->missed[h->missed_count++] = n;
+    h->missed[h->missed_count++] = gateway_event_ref(n);
 }
 
-/* Decodes the event log rows of a page. Returns false if a row is malformed. */
-static bool decode_event_log_rows(struct missed_events_collector *t, const struct list *page)
+struct page_decoder {
+    struct log_page *page;
+    uint64_t number;
+};
+
+static void add_decoded_event(void *arg, struct gateway_event *n)
 {
-    const struct event_log_row *rows = page->items;
+    struct page_decoder *d = arg;
+
+    n->number = ++d->number;
+    log_page_add(d->page, n);
+}
+
+/* Decodes event log rows. Returns false if a row is malformed. */
+static bool decode_event_log_rows(const struct list *list, struct log_page *ret)
+{
+    const struct event_log_row *rows = list->items;
+    struct page_decoder decoder = { .page = ret };
     struct arena *arena = arena_new();
     bool ok = true;
 
-    for (size_t i = 0; i < page->count && ok; i++) {
+    for (size_t i = 0; i < list->count && ok; i++) {
         struct log_entry frame;
 
         if (!rows[i].body.n)
             continue;
         arena_reset(arena);
         ok = log_entry_decode(rows[i].body, arena, &frame);
-        t->number = (uint64_t)rows[i].position << EVENT_NUMBER_BITS;
+        decoder.number = (uint64_t)rows[i].position << EVENT_NUMBER_BITS;
         if (ok)
-            for_each_announced_event(frame.announced, collect_missed_event, t);
+            for_each_announced_event(frame.announced, add_decoded_event, &decoder);
     }
     arena_free(arena);
     return ok;
@@ -87,32 +102,73 @@ static void discard_events_of_last_read(struct missed_events *m, struct session_
     m->failed = false;
 }
 
+static int64_t page_of_position(int64_t position)
+{
+    return position / LOG_PAGE_POSITIONS;
+}
+
+/* Returns the last position of the range in the page. */
+static int64_t last_position_in_page(const struct missed_events *m, int64_t page)
+{
+    int64_t last = (page + 1) * LOG_PAGE_POSITIONS - 1;
+
+    return last < m->last ? last : m->last;
+}
+
+/* Adds the events of cached pages. Returns false if the next page is not cached. */
+static bool read_cached_pages(struct missed_events *m, struct missed_events_collector *t,
+                              struct log_page_cache *cache)
+{
+    int64_t now_ms = clock_steady_ms();
+
+    m->page_last = m->at;
+    while (m->page_last < m->last) {
+        int64_t page = page_of_position(m->page_last + 1), last = last_position_in_page(m, page);
+
+        if (!log_page_cache_visit(cache, page, last, now_ms, collect_missed_event, t))
+            break;
+        m->page_last = last;
+    }
+    return m->page_last > m->at;
+}
+
 enum err read_missed_events_page(struct missed_events *m, struct session_transfer *h, struct tx *tx)
 {
     struct missed_events_collector taker = { .missed = m, .transfer = h };
-    struct list page = { 0 };
+    struct log_page_cache *cache = h->to->gateway->log_pages;
+    int64_t number = page_of_position(m->at + 1);
+    struct list rows = { 0 };
     int64_t first = 0, end = 0;
 
     discard_events_of_last_read(m, h);
+    if (read_cached_pages(m, &taker, cache))
+        return OK;
     enum err e = read_event_log_range(tx, &first, &end);
+    m->page_last = last_position_in_page(m, number);
+    int64_t page_first = number ? number * LOG_PAGE_POSITIONS : 1; /* positions begin at 1 */
+    bool whole = first && first <= page_first && m->page_last <= m->settled;
     if (!e)
-        e = read_event_log_page(tx, m->at, m->last, LOG_ROWS_PER_PAGE, &page);
+        e = read_event_log_page(tx, whole ? page_first - 1 : m->at, m->page_last,
+                                LOG_PAGE_POSITIONS, &rows);
     if (e)
         return e;
-    m->failed =
-        missed_events_are_deleted_from_log(m, first) || !decode_event_log_rows(&taker, &page);
-    m->page_rows = page.count;
-    m->page_last =
-        page.count ? ((const struct event_log_row *)page.items)[page.count - 1].position : 0;
+    atomic_fetch_add(&h->to->gateway->count.missed_log_rows, rows.count);
+    struct log_page *page = log_page_new(number, m->page_last);
+    m->failed = missed_events_are_deleted_from_log(m, first) || !decode_event_log_rows(&rows, page);
+    for (size_t i = 0; i < page->count; i++)
+        collect_missed_event(&taker, page->events[i]);
+    if (whole && !m->failed)
+        log_page_cache_put(cache, page, clock_steady_ms());
+    else
+        log_page_free(page);
     return OK;
 }
 
 bool missed_events_have_next_page(struct missed_events *m, const struct session_transfer *h)
 {
     m->begun = true;
-    m->rows += m->page_rows;
-    m->failed |= m->rows > MISSED_POSITIONS_MAX;
-    if (m->failed || m->page_rows < LOG_ROWS_PER_PAGE)
+    m->failed |= m->page_last - m->first > MISSED_POSITIONS_MAX;
+    if (m->failed || m->page_last >= m->last)
         return false;
     m->at = m->page_last;
     m->before = h->missed_count;

@@ -6,13 +6,13 @@
 
 /* A range of the event log, and the state of reading it. */
 struct missed_events {
-    int64_t at, last;         /* log positions: last one read, last one to read */
+    int64_t at, last; /* log positions: last one read, last one to read */
+    int64_t first;    /* initial value of `at` */
+    int64_t settled;  /* positions up to this one were delivered here, so no row can appear there */
     uint64_t after, last_one; /* event numbers: greater than `after`, up to `last_one` */
     bool with_seen; /* also read events that were sent before, for recovered_session_can_continue */
     bool begun, failed;
-    size_t rows;       /* number of rows read so far */
-    size_t page_rows;  /* number of rows in the last page */
-    int64_t page_last; /* log position of the last row of the last page */
+    int64_t page_last; /* last log position of the last page */
     size_t before;     /* number of events in the pages before the last one */
 };
 

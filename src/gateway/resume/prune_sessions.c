@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cluster/cluster.h"
+#include "gateway/resume/log_page_cache.h"
 #include "gateway/resume/journal/journal.h"
 #include "gateway/resume/journal/owner_rows.h"
 #include "gateway/resume/suspend.h"
@@ -60,6 +61,7 @@ void gateway_prune_sessions(struct gateway *g)
 {
     int64_t rank, living;
 
+    log_page_cache_evict(g->log_pages, clock_steady_ms());
     cluster_node_rank(g->cluster, &rank, &living);
     if (rank || ++g->cluster_heartbeats % PRUNE_INTERVAL_HEARTBEATS)
         return;

@@ -92,6 +92,7 @@ static enum err check_log_has_missed_events(struct session_request *q, struct tx
         return OK;
     uint64_t last = recovered && q->seen > q->begun ? q->seen : q->begun;
     q->missed = missed_events_in_range(q->seen, last, recovered);
+    q->missed.settled = (int64_t)(q->begun >> EVENT_NUMBER_BITS);
     int64_t first = 0, end = 0;
     enum err e = read_event_log_range(tx, &first, &end);
     /* If the journal is ahead of the event log that a single node found at its start, a backup of

@@ -20,15 +20,16 @@ struct loop_event_counter;
 /* Counters for /metrics. */
 struct gateway_counters {
     _Atomic uint64_t connected, identified, resumed, recovered, disconnected_slow, closed,
-        session_count;
+        session_count, missed_log_rows;
 };
 
 struct gateway {
     struct gateway_options options;
-    struct cluster *cluster;        /* NULL if this is a single node */
-    struct journal *journal;        /* NULL if sessions do not survive a crash of the process */
-    struct replicas *replica;       /* copies of other nodes' journals, or NULL */
-    _Atomic uint32_t replicated_by; /* identity of the node that has this node's replica, or 0 */
+    struct cluster *cluster;          /* NULL if this is a single node */
+    struct journal *journal;          /* NULL if sessions do not survive a crash of the process */
+    struct replicas *replica;         /* copies of other nodes' journals, or NULL */
+    _Atomic uint32_t replicated_by;   /* identity of the node that has this node's replica, or 0 */
+    struct log_page_cache *log_pages; /* NULL without an event log */
     struct session_directory
         *directory; /* sessions of other nodes; NULL if nodes do not share them */
     struct loops *loops;

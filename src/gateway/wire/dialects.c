@@ -2,6 +2,7 @@
 #include "gateway/wire/dialects.h"
 
 #include "base/mem.h"
+#include "gateway/gateway.h"
 #include "model/text/old_api_encoding.h"
 #include "net/http/http_parser.h"
 
@@ -16,6 +17,11 @@ static struct str query_parameter_value(struct str query, const char *name)
             return value;
     }
     return (struct str){ 0 };
+}
+
+bool gateway_path_is_spacebar(struct str path)
+{
+    return str_is(path, GATEWAY_SPACEBAR_PATH) || str_is(path, GATEWAY_SPACEBAR_PATH "/");
 }
 
 static void parse_gateway_query(struct dialect *d, struct str query)
@@ -45,7 +51,8 @@ static void parse_gateway_query(struct dialect *d, struct str query)
 static bool dialect_equals(const struct dialect *a, const struct dialect *b, struct str host)
 {
     return a->fault == b->fault && a->version == b->version && a->etf == b->etf &&
-           a->compression == b->compression && str_eq(str_slice(a->host, a->host_n), host);
+           a->spacebar == b->spacebar && a->compression == b->compression &&
+           str_eq(str_slice(a->host, a->host_n), host);
 }
 
 static struct dialect *find_equal_dialect(const struct dialects *all, const struct dialect *wanted,
@@ -79,7 +86,7 @@ static struct dialect *dialect_add(struct dialects *all, const struct dialect *w
 const struct dialect *dialect_for_request(struct dialects *all, struct gateway *g,
                                           const struct http_request *r)
 {
-    struct dialect wanted = { .gateway = g };
+    struct dialect wanted = { .gateway = g, .spacebar = gateway_path_is_spacebar(r->path) };
     struct str host = r->host.n <= HOST_MAX ? r->host : STR("");
 
     parse_gateway_query(&wanted, r->query);

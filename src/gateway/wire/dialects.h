@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/str.h"
 #include "gateway/wire/protocol.h"
 
 struct gateway;
@@ -20,6 +21,7 @@ struct dialect {
     enum close_code fault; /* 0, or the close code for invalid parameters */
     int version;
     bool etf;
+    bool spacebar; /* the client found the gateway by Spacebar's discovery */
     enum gateway_compression compression;
     size_t host_n;
     char host[]; /* Host header of the upgrade request */
@@ -31,6 +33,10 @@ struct dialects {
     struct dialect *first;
     unsigned count;
 };
+
+/* Path of the gateway for clients that find it by Spacebar's discovery (/.well-known/spacebar).
+ * Their READY has the form of Spacebar's servers. */
+bool gateway_path_is_spacebar(struct str path);
 
 void dialects_init(struct dialects *all);
 void dialects_clear(struct dialects *all);

@@ -3,6 +3,7 @@
 #define PLATFORM_ACCOUNTS_INTERNAL_H
 
 #include "platform/accounts/accounts.h"
+#include "platform/accounts/placeholders.h"
 #include "platform/accounts/settings.h"
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
@@ -14,8 +15,13 @@ enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken
 
 /* --- placeholders.c ------------------------------------------------------------------- */
 
-/* Marks an account as one that nobody can log in to until it is claimed. */
-enum err placeholder_insert(struct tx *tx, snowflake user_id);
+/* Ends the code that claims an account, if there is one. */
+enum err placeholder_end_code(struct tx *tx, snowflake user_id);
+/* Makes the account an ordinary one, because a person has it now. */
+enum err placeholder_delete(struct tx *tx, snowflake user_id);
+extern const struct type account_claim_body;
+enum err prepare_claim_account(struct call *call);
+enum err claim_account(struct call *call);
 
 /* --- password.c ----------------------------------------------------------------------- */
 
@@ -61,12 +67,12 @@ struct login_settings {
 struct login_reply {
     snowflake user_id;
     struct opt_str token;
-    const struct login_settings *user_settings;
+    const struct login_settings *user_settings, *settings; /* Spacebar's clients read settings */
     struct opt_bool mfa, sms, totp, backup;
     struct opt_str webauthn, ticket, login_instance_id;
 };
 
-extern const struct type type_login, type_password, type_entered_password;
+extern const struct type type_login, type_email, type_password, type_entered_password;
 extern const struct type registration_body, login_body, user_patch_body;
 extern const struct type token_reply, login_reply, current_user_reply, patched_user_reply,
     public_user_reply;

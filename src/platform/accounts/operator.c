@@ -54,6 +54,8 @@ enum err account_revoke_tokens(struct call *call, snowflake id)
 {
     call_revoke_account_tokens(call, id);
     enum err e = tx_exec(call->tx, REVOKE, BIND(v_id(id)), NULL);
+    if (!e)
+        e = placeholder_end_code(call->tx, id);
     return e ? e : hook_account_revoked(call, id);
 }
 
@@ -89,6 +91,8 @@ enum err account_set_password(struct call *call, snowflake id, struct str hash)
 
     if (!e)
         e = known_login_addresses_delete(call, id);
+    if (!e)
+        e = placeholder_delete(call->tx, id);
     return e ? e : account_revoke_tokens(call, id);
 }
 

@@ -199,7 +199,9 @@ enum err reply_with_login_token(struct call *call, const struct user *user)
 {
     struct user_settings all;
     struct login_settings settings;
-    struct login_reply out = { .user_id = user->id, .user_settings = &settings };
+    struct login_reply out = { .user_id = user->id,
+                               .user_settings = &settings,
+                               .settings = &settings };
     enum err e = user_settings_find(call->tx, user->id, &all);
 
     if (e)
@@ -343,6 +345,19 @@ static const struct route routes[] = {
         .limit = &limit_login,
         .prepare = prepare_login,
         .handle = log_in,
+    },
+    {
+        .method = POST,
+        .path = "/auth/claim",
+        .name = "claim_account",
+        .doc = "Claim the account that a copied guild has for the caller, with the code that they "
+               "received on the other server: set a password and log in.",
+        .auth = AUTH_OPEN,
+        .body = &account_claim_body,
+        .reply = &login_reply,
+        .limit = &limit_login,
+        .prepare = prepare_claim_account,
+        .handle = claim_account,
     },
     {
         .method = POST,

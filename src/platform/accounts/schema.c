@@ -17,12 +17,12 @@ static bool is_email_address(struct str s)
 static const struct string_rule email_rule = { is_email_address, "EMAIL_TYPE_INVALID_EMAIL",
                                                "Not a well formed email address." };
 
-static const struct type type_email = { .kind = KIND_STRING,
-                                        .flags = TYPE_TRIM | TYPE_LOWER,
-                                        .min = 3,
-                                        .max = 254,
-                                        .rule = &email_rule,
-                                        .doc = "Email address" };
+const struct type type_email = { .kind = KIND_STRING,
+                                 .flags = TYPE_TRIM | TYPE_LOWER,
+                                 .min = 3,
+                                 .max = 254,
+                                 .rule = &email_rule,
+                                 .doc = "Email address" };
 const struct type type_password = { .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password" };
 /* An entered password is only compared, so it needs no minimum length. */
 const struct type type_entered_password = { .kind = KIND_STRING, .max = 72, .doc = "Password" };
@@ -119,6 +119,8 @@ static const struct field login_reply_fields[] = {
     { FIELD(struct login_reply, user_id), .type = &type_id },
     { FIELD(struct login_reply, token), .type = &type_token, .flags = OPTIONAL },
     { FIELD(struct login_reply, user_settings), .type = &type_login_settings, .flags = OPTIONAL },
+    { FIELD(struct login_reply, settings), .type = &type_login_settings, .flags = OPTIONAL,
+      .doc = "The same, for Spacebar's clients" },
     { FIELD(struct login_reply, mfa), .type = &type_bool, .flags = OPTIONAL,
       .doc = "The login needs a second factor; there is no token yet" },
     { FIELD(struct login_reply, sms), .type = &type_bool, .flags = OPTIONAL },

@@ -1,10 +1,11 @@
-/* settings_proto.c - user settings as protocol buffers (/users/@me/settings-proto). The server
- * interprets only the numbers of the top-level fields and the version. */
+/* settings_proto.c - user settings as protocol buffers and as JSON (/users/@me/settings-proto). The
+ * server interprets only the numbers or names of the top-level fields, and the version. */
 #include "platform/accounts/internal.h"
 
 #include <sodium.h>
 
 #include "base/mem.h"
+#include "json/read.h"
 #include "model/fields/types.h"
 #include "platform/accounts/proto_fields.h"
 #include "platform/accounts/settings.h"
@@ -257,6 +258,176 @@ static enum err modify_settings_proto(struct call *call)
     return write_settings_proto(call, type, &m->after);
 }
 
+/* --- settings as JSON ----------------------------------------------------------------- */
+
+/* Clients that know no protocol buffers store JSON with the same meaning. The names of its fields
+ * differ from client to client, so the server does not convert one form to the other: a row of its
+ * own has the JSON, whose type is JSON_TYPES higher. */
+enum { JSON_TYPES = 100 };
+
+struct json_settings {
+    struct str settings;
+};
+static const struct type type_json_settings = { .kind = KIND_RAW,
+                                                .max = LONGEST_PROTO,
+                                                .doc = "Object" };
+static const struct field json_settings_fields[] = {
+    { FIELD(struct json_settings, settings), .type = &type_json_settings },
+    { 0 },
+};
+static const struct schema json_settings_schema = {
+    .name = "JsonSettings",
+    .size = sizeof(struct json_settings),
+    .fields = json_settings_fields,
+    .doc = "Settings of a client as a JSON object.",
+};
+static const struct type json_settings_type = { .kind = KIND_OBJECT,
+                                                .schema = &json_settings_schema };
+
+static int64_t json_settings_row_type(const struct call *call)
+{
+    return JSON_TYPES + (int64_t)call_path_id(call, "proto.type");
+}
+
+static enum err read_json_settings(struct tx *tx, snowflake user_id, int64_t type,
+                                   struct proto_row *ret)
+{
+    struct rows row;
+    bool found = false;
+    enum err e = tx_one(tx, FIND_PROTO, BIND(v_id(user_id), v_int(type)), &row, &found);
+
+    *ret = (struct proto_row){ 0, STR("{}") };
+    if (!e && found)
+        *ret = (struct proto_row){ row_int(&row, 0), row_text(&row, 1) };
+    return e;
+}
+
+static enum err get_json_settings(struct call *call)
+{
+    struct proto_row p;
+    enum err e = read_json_settings(call->tx, call->caller->id, json_settings_row_type(call), &p);
+
+    return e ? e : call_reply_object(call, &(struct json_settings){ p.settings });
+}
+
+static enum err read_json_settings_before_merge(struct call *call)
+{
+    struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
+
+    return read_json_settings(call->tx, call->caller->id, json_settings_row_type(call), &m->before);
+}
+
+static bool object_has_member(struct arena *a, struct str object, struct str name)
+{
+    struct json_reader r;
+    struct str key;
+    bool found = false;
+
+    json_reader_init(&r, object, a);
+    json_enter_container(&r);
+    while (!found && json_next_member(&r, &key)) {
+        found = str_eq(key, name);
+        if (!found && !json_skip_value(&r, NULL))
+            break;
+    }
+    return found;
+}
+
+/* Copies the members of an object except those that `replaced` has, too. */
+static void copy_members_json(struct arena *a, struct str object, struct str replaced,
+                              struct json_writer *out)
+{
+    struct json_reader r;
+    struct str key, value;
+
+    json_reader_init(&r, object, a);
+    json_enter_container(&r);
+    while (json_next_member(&r, &key) && json_skip_value(&r, &value)) {
+        if (replaced.n && object_has_member(a, replaced, key))
+            continue;
+        json_write_key(out, key);
+        json_write_raw(out, value);
+    }
+}
+
+static bool is_json_object(struct arena *a, struct str text)
+{
+    struct json_reader r;
+
+    json_reader_init(&r, text, a);
+    return json_peek_kind(&r) == JSON_OBJECT;
+}
+
+enum { JSON_SETTINGS_MEMBERS_MAX = 100 };
+
+static size_t count_members(struct arena *a, struct str object)
+{
+    struct json_reader r;
+    size_t n = 0;
+
+    json_reader_init(&r, object, a);
+    json_enter_container(&r);
+    while (json_next_member(&r, NULL) && json_skip_value(&r, NULL))
+        n++;
+    return n;
+}
+
+/* Replaces the members that the request has. Their number is limited, because each old one is
+ * searched in the new ones. */
+static enum err merge_json_settings(struct call *call)
+{
+    const struct json_settings *in = call->body;
+    struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
+    struct buf out;
+    struct json_writer j = json_writer_to_buf(&out);
+
+    m->good = is_json_object(call->arena, in->settings) &&
+              count_members(call->arena, in->settings) <= JSON_SETTINGS_MEMBERS_MAX;
+    if (!m->good)
+        return OK;
+    buf_init(&out, 3 * LONGEST_PROTO);
+    json_begin_object(&j);
+    copy_members_json(call->arena, m->before.settings, in->settings, &j);
+    copy_members_json(call->arena, in->settings, (struct str){ 0 }, &j);
+    json_end_object(&j);
+    m->after = (struct proto_row){ m->before.version + 1, buf_move_to_arena(&out, call->arena) };
+    if (m->after.settings.n > LONGEST_PROTO ||
+        count_members(call->arena, m->after.settings) > JSON_SETTINGS_MEMBERS_MAX)
+        m->after.settings = (struct str){ 0 };
+    return OK;
+}
+
+static enum err prepare_modify_json_settings(struct call *call)
+{
+    call_pass_data(call, "settings_proto_merge", sizeof(struct settings_proto_merge));
+    call->read = read_json_settings_before_merge;
+    call->compute = merge_json_settings;
+    return OK;
+}
+
+static enum err modify_json_settings(struct call *call)
+{
+    const struct settings_proto_merge *m = call_passed_data(call, "settings_proto_merge");
+    int64_t type = json_settings_row_type(call), version;
+
+    if (!m->good)
+        return call_add_field_error(call, "settings", "INVALID_USER_SETTINGS_DATA",
+                                    "Must be an object with at most 100 members.");
+    enum err e = read_settings_proto_version(call->tx, call->caller->id, type, &version);
+    if (e)
+        return e;
+    if (version != m->before.version)
+        return call_restart_at_read(call);
+    if (!m->after.settings.p)
+        return call_add_field_error(call, "settings", "BASE_TYPE_MAX_LENGTH",
+                                    "The new and the existing settings together are too long.");
+    e = tx_exec(call->tx, PUT_PROTO,
+                BIND(v_id(call->caller->id), v_int(type), v_int(m->after.version),
+                     v_text(m->after.settings)),
+                NULL);
+    return e ? e : call_reply_object(call, &(struct json_settings){ m->after.settings });
+}
+
 enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct json_writer *out)
 {
     struct proto_row p;
@@ -303,6 +474,29 @@ static const struct route routes[] = {
         .prepare = prepare_modify_settings_proto,
         .admit = check_settings_proto_type,
         .handle = modify_settings_proto,
+    },
+    {
+        .method = GET,
+        .path = "/users/@me/settings-proto/{proto.type}/json",
+        .name = "get_json_settings",
+        .doc = "Settings that clients store as JSON. They are apart from the protocol buffers.",
+        .auth = AUTH_USER,
+        .reply = &json_settings_type,
+        .admit = check_settings_proto_type,
+        .handle = get_json_settings,
+    },
+    {
+        .method = PATCH,
+        .path = "/users/@me/settings-proto/{proto.type}/json",
+        .name = "modify_json_settings",
+        .doc = "Change JSON settings: members that are sent are replaced, others stay unchanged.",
+        .auth = AUTH_USER,
+        .body = &json_settings_type,
+        .max_body = LONGEST_PROTO + 4096,
+        .reply = &json_settings_type,
+        .prepare = prepare_modify_json_settings,
+        .admit = check_settings_proto_type,
+        .handle = modify_json_settings,
     },
     { 0 },
 };

@@ -67,11 +67,17 @@ static enum err explainer_init(struct explainer *x, struct tx *tx, const struct 
                                const struct channel *c)
 {
     struct user user;
+    struct channel parent;
     enum err e = user_find(tx, s->user_id, &user);
 
     *x = (struct explainer){ .arena = tx_arena(tx), .access = s, .channel = c };
     if (!e)
         e = guild_roles_list(tx, s->guild_id, &x->roles);
+    /* A thread has the overwrites of its parent, where an administrator changes them. */
+    if (!e && c && channel_is_thread(c->type)) {
+        e = channel_find(tx, c->parent_id.value, &parent);
+        c = &parent;
+    }
     if (e)
         return e;
     x->user = user.username;

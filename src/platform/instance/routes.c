@@ -1,6 +1,8 @@
 /* routes.c - discovery routes: endpoint URLs, server description, limits, ping. */
 #include "platform/instance/internal.h"
 
+#include "gateway/gateway.h"
+
 /* Limits that clients may show. The values are copies: the folder that owns a resource defines and
  * enforces its limits. */
 const struct instance_limit instance_limits[] = {
@@ -52,6 +54,12 @@ static enum err get_instance_address(struct call *call)
     return reply_to_any_origin(call, &(struct instance_address){ prepend_base_url(call, "/api") });
 }
 
+/* Returns the gateway URL whose READY has the form that Spacebar's clients read. */
+static struct str spacebar_gateway_url(struct call *call)
+{
+    return STR_CONCAT(call->arena, api_base_url(call, "ws"), STR(GATEWAY_SPACEBAR_PATH));
+}
+
 /* The URL in the reply has no /api/v9, because clients of this route append it. */
 static enum err get_instance_client(struct call *call)
 {
@@ -60,7 +68,7 @@ static enum err get_instance_client(struct call *call)
         .versions = STR("{\"default\":\"9\",\"active\":[\"9\",\"10\"]}"),
     };
     struct instance_gateway gateway = {
-        .base_url = api_base_url(call, "ws"),
+        .base_url = spacebar_gateway_url(call),
         .encoding = STR("[\"json\",\"etf\"]"),
         .compression = STR("[\"zlib-stream\",\"zstd-stream\",null]"),
     };
@@ -73,7 +81,7 @@ static enum err get_instance_domains(struct call *call)
 {
     return reply_to_any_origin(call, &(struct instance_domains){
                                          .cdn = prepend_base_url(call, ""),
-                                         .gateway = api_base_url(call, "ws"),
+                                         .gateway = spacebar_gateway_url(call),
                                          .api = prepend_base_url(call, "/api"),
                                          .api_endpoint = prepend_base_url(call, "/api/v9"),
                                          .default_api_version = STR("9"),

@@ -97,6 +97,23 @@ enum err modify_current_member(struct call *call)
     return e ? e : call_reply_object(call, m);
 }
 
+/* PATCH …/profile/{member.id}: only the caller's own profile, which clients name by @me or the id.
+ */
+static bool profile_is_own(const struct call *call)
+{
+    return call_path_id(call, "member.id") == call->caller->id;
+}
+
+enum err prepare_modify_guild_profile(struct call *call)
+{
+    return profile_is_own(call) ? prepare_modify_current_member(call) : OK;
+}
+
+enum err modify_guild_profile(struct call *call)
+{
+    return profile_is_own(call) ? modify_current_member(call) : call_rank_error(call);
+}
+
 /* --- PUT …/members/{member.id} -------------------------------------------------------- */
 
 /* The access token must belong to the user and to the app whose bot is calling. */

@@ -160,6 +160,8 @@ enum err get_new_member_welcome(struct call *call);
 enum err modify_member(struct call *call);
 enum err prepare_modify_current_member(struct call *call);
 enum err modify_current_member(struct call *call);
+enum err prepare_modify_guild_profile(struct call *call);
+enum err modify_guild_profile(struct call *call);
 enum err add_member_role(struct call *call);
 enum err remove_member_role(struct call *call);
 enum err add_guild_member(struct call *call);

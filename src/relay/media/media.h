@@ -1,11 +1,11 @@
-/* media.h - handling of received datagrams: media.c for UDP clients, browser_media.c for browsers.
- */
+/* media.h - handling of received datagrams. dispatch.c takes them from the socket; media.c forwards
+ * RTP, forward_rtcp.c RTCP; browser_media.c handles the datagrams of browsers. */
 #ifndef RELAY_MEDIA_H
 #define RELAY_MEDIA_H
 
 #include "relay/internal.h"
 
-/* --- media.c: handling of a datagram -------------------------------------------------- */
+/* --- dispatch.c: requests and queues -------------------------------------------------- */
 
 /* State for the packet that is being handled. */
 struct packet_work {
@@ -28,9 +28,28 @@ void media_enqueue(struct packet_work *w, struct relay_participant *s, bool audi
 /* Frees a datagram that was handled or dropped. It is counted as received when all replies to it
  * are sent. */
 void media_datagram_done(struct packet_work *w, struct media_datagram *d);
+
+/* --- media.c: RTP --------------------------------------------------------------------- */
+
+/* Handles queued RTP of a UDP client. */
+void handle_client_rtp(struct packet_work *w, struct relay_participant *s, struct str datagram,
+                       const union media_address *from);
 void media_count_dropped(const struct packet_work *w);
+/* Decides whether the encryption time of the next packet is measured: reading the clock takes a
+ * tenth of that time, so only some packets are timed. */
+void media_sample_crypto(struct packet_work *w);
+bool media_address_is_same(const union media_address *a, const union media_address *b);
 /* Returns whether the participant may send one more packet of audio or video in this second. */
 bool media_is_within_limit(struct relay_participant *s, bool audio, int64_t now_ms);
+void media_window_add(struct media_rate_window *w, size_t bytes);
+/* Queues an encrypted packet. Returns false if all nonces are used and the participant was
+ * therefore disconnected. SRTP only refuses a packet whose sequence number was used before. */
+bool media_send_or_disconnect(struct packet_work *w, struct relay_participant *to, size_t n);
+/* Returns the stream of an SSRC, or NULL if no packet with a video SSRC has arrived yet. */
+struct rtp_stream *media_stream_of_ssrc(struct relay_participant *s, uint32_t ssrc);
+/* Returns whether both sides have used the same nonce, or headers would soon repeat. Then the
+ * client must connect again, with another key and other SSRCs. */
+bool media_must_renew_key(const struct relay_participant *s);
 /* Forwards the decrypted packet in w->plain, which p describes. s may be freed by this call. */
 void media_forward_rtp(struct packet_work *w, struct relay_participant *s,
                        const struct rtp_packet *p, size_t datagram_size, int64_t now_ms);
@@ -41,6 +60,11 @@ void media_renumber_audio(struct packet_work *w, struct relay_participant *s,
  * index of its SSRC in the block. */
 void media_renumber_video(struct packet_work *w, struct relay_participant *s, unsigned at,
                           const struct rtp_packet *p);
+
+/* --- forward_rtcp.c ------------------------------------------------------------------- */
+
+/* Handles queued RTCP of a UDP client. */
+void handle_client_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram);
 /* Forwards the n bytes of decrypted RTCP in w->control. */
 void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size_t n,
                         int64_t now_ms);

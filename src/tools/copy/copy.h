@@ -237,4 +237,23 @@ struct copy_load_options {
 /* Imports an archive; continues where an earlier import of the archive ended. */
 enum copy_result copy_load_archive(const struct copy_load_options *options);
 
+/* --- chat_export.c --------------------------------------------------------------------------- */
+
+/* Returns the id of the guild of an export of DiscordChatExporter; prints a problem and returns 0
+ * if the file is none. */
+snowflake chat_export_read_guild(const char *path);
+/* Adds the messages of an export to the archive, except those before the last one that it has. */
+bool chat_export_convert(struct guild_archive *archive, const char *path);
+
+/* --- claims.c ------------------------------------------------------------------------------ */
+
+struct copy_claim_options {
+    struct copy_source *source;
+    struct guild_archive *archive;
+    struct store *store;
+    const char *address; /* address of this server, for the link */
+};
+/* Sends a claim code to each member with a placeholder account who has not received one. */
+enum copy_result copy_send_claims(const struct copy_claim_options *options);
+
 #endif

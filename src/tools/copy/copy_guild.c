@@ -50,6 +50,9 @@ const struct option_row copy_guild_option_rows[] = {
     SOURCE_OPTIONS,
     { "archive", OPTION_TEXT, .offset = OFFSET(archive), .value = "DIR",
       .help = "Folder for the archive; unset: copies/ID in the data folder" },
+    { "send-claims", OPTION_TEXT, .offset = OFFSET(send_claims), .value = "URL",
+      .help = "Send each member a direct message with a link to claim their account; URL is the "
+              "address of this server" },
     { 0 },
 };
 /* clang-format on */
@@ -194,6 +197,20 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
 
 /* --- importing ----------------------------------------------------------------------------- */
 
+/* Sends claim codes, with the archive imported and the store still open. */
+static enum copy_result send_claims(const struct copy_options *o, struct guild_archive *archive,
+                                    struct store *store)
+{
+    struct copy_source *source = open_source(o);
+
+    if (!source)
+        return COPY_STOPPED;
+    enum copy_result result =
+        copy_send_claims(&(struct copy_claim_options){ source, archive, store, o->send_claims });
+    copy_source_free(source);
+    return result;
+}
+
 static enum copy_result load_archive(const struct command_settings *s,
                                      struct guild_archive *archive)
 {
@@ -208,8 +225,37 @@ static enum copy_result load_archive(const struct command_settings *s,
                                          .store = store,
                                          .archive = archive,
                                          .people = strcmp(s->copy.people, "all") == 0 });
+    if (s->copy.send_claims && result != COPY_STOPPED) {
+        enum copy_result sent = send_claims(&s->copy, archive, store);
+
+        result = sent == COPY_OK ? result : sent;
+    }
     store_close(store);
     return result;
+}
+
+/* Converts exports of single channels and imports them. */
+static int copy_chat_exports(const struct command_settings *s, char **paths)
+{
+    struct guild_archive archive;
+    snowflake guild = chat_export_read_guild(paths[0]);
+    enum copy_result result = COPY_STOPPED;
+    char folder[1024];
+
+    if (!guild)
+        return 1;
+    if (s->copy.archive)
+        snprintf(folder, sizeof folder, "%s", s->copy.archive);
+    else
+        snprintf(folder, sizeof folder, "%s/copies/%" PRIu64, s->config.data, guild);
+    bool ok = guild_archive_open(&archive, folder);
+    for (; ok && *paths; paths++)
+        ok = chat_export_read_guild(*paths) == guild && chat_export_convert(&archive, *paths);
+    if (ok)
+        result = load_archive(s, &archive);
+    print_report(&archive, NULL);
+    guild_archive_close(&archive);
+    return exit_status(result);
 }
 
 int tool_copy_guild(const struct command_settings *s, char **arguments)
@@ -219,10 +265,14 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
     char folder[1024];
     enum copy_result result = COPY_OK;
 
+    if (arguments[0] && !o->from)
+        return copy_chat_exports(s, arguments);
     if (arguments[0] || !o->from)
-        return print_usage_error(
-            "copy-guild --from URL --token-file FILE --guild ID, or copy-guild --from FOLDER");
+        return print_usage_error("copy-guild --from URL --token-file FILE --guild ID, copy-guild "
+                                 "--from FOLDER, or copy-guild FILE.json…");
     bool remote = is_url(o->from);
+    if (o->send_claims && (!remote || !is_url(o->send_claims)))
+        return print_usage_error("send-claims needs the URL of this server, and --from a URL");
     if (remote && o->dry_run)
         return print_estimate(o);
     if (!remote)

@@ -188,7 +188,8 @@ static void login_accepts_username_or_email(struct world *w)
                   200);
     struct answer a = client_post(nobody, "{'login': 'Ada', 'password': 'correct horse'}", LOGIN);
     expect_status(a, 200);
-    expect_json(a, "{'user_settings': {'locale': 'en-US', 'theme': 'dark'}}");
+    expect_json(a, "{'user_settings': {'locale': 'en-US', 'theme': 'dark'}, 'settings': {'locale': "
+                   "'en-US', 'theme': 'dark'}}");
     struct client *ada = world_client_with(w, answer_text(a, "token"));
     expect_json(client_get(ada, "/users/@me"), "{'id': '%s'}", answer_text(a, "user_id"));
     a = client_post(nobody, "{'login': 'ada@example.org', 'password': 'correct horse'}", LOGIN);

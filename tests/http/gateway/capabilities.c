@@ -250,6 +250,61 @@ static void calls_capability_sends_running_calls_after_ready(struct world *w)
     close_quiet(g);
 }
 
+/* Fermi and Spacebar's own client send capabilities 16381, and read what Spacebar's servers send.
+ */
+static void ready_of_spacebar_clients_has_settings_and_complete_members(struct world *w)
+{
+    struct ready_fixture s = create_ready_fixture(w);
+    static const char *const targets[] = { "/spacebar?v=9&encoding=json",
+                                           "/spacebar/?v=9&encoding=json" };
+
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        struct gateway_conn *g = conn_open_at(s.ada, targets[i]);
+        expect_op(g, 10);
+        conn_identify(g, "'capabilities': 16381, 'compress': true");
+        const struct dom *d = expect_dispatch(
+            g, "READY",
+            "{'user_settings': {'guild_folders': [], 'status': 'online'}, 'guilds': [{'id': '%s', "
+            "'properties': {'name': 'Hall'}}], 'merged_members': [[{'id': '%s', 'user_id': '%s', "
+            "'guild_id': '%s', 'roles': ['%s'], 'user': {'id': '%s', 'username': 'ada'}}]], 'private_channels': "
+            "[{'recipients': [{'id': '%s'}]}], 'relationships': [{'id': '%s', 'type': 1, 'user': "
+            "{'username': 'bob'}}], 'read_state': {'entries': []}}",
+            s.test_guild.id, s.ada->id, s.ada->id, s.test_guild.id, s.test_guild.id, s.ada->id,
+            s.bob->id, s.bob->id);
+        expect(!has_path(d, "relationships.0.guild_id"));
+        expect_dispatch(g, "READY_SUPPLEMENTAL", "{'merged_members': [[{'guild_id': '%s'}, {}]]}",
+                        s.test_guild.id);
+        /* Settings changes are sent, too, although capability 9 asks to omit them. */
+        expect_status(client_patch(s.ada, "{'theme': 'light'}", "/users/@me/settings"), 200);
+        expect_dispatch(g, "USER_SETTINGS_UPDATE", "{'theme': 'light'}");
+        expect_status(client_patch(s.ada, "{'theme': 'dark'}", "/users/@me/settings"), 200);
+        expect_dispatch(g, "USER_SETTINGS_UPDATE", "{'theme': 'dark'}");
+        close_quiet(g);
+    }
+    /* A guild that is created later has the same form. */
+    struct gateway_conn *late = conn_open_at(s.ada, targets[0]);
+    expect_op(late, 10);
+    conn_identify(late, "'capabilities': 16381");
+    expect_dispatch(late, "READY", "{}");
+    expect_dispatch(late, "READY_SUPPLEMENTAL", "{}");
+    struct answer a = client_post(s.ada, "{'name': 'New'}", "/guilds");
+    expect_status(a, 201);
+    const char *id = answer_text(a, "id");
+    expect_dispatch(late, "GUILD_CREATE",
+                    "{'id': '%s', 'properties': {'name': 'New'}, 'roles': [{}], "
+                    "'members': [{'id': '%s', 'guild_id': '%s', 'roles': ['%s'], 'user': {'id': "
+                    "'%s'}}]}",
+                    id, s.ada->id, id, id, s.ada->id);
+    conn_close(late, 1000);
+    expect_status(client_delete(s.ada, "/guilds/%s", id), 204);
+    /* A client at the usual path cannot ask for this form. */
+    struct gateway_conn *g = identify_with_capabilities(s.ada, 16381 | 1 << 30);
+    const struct dom *d = expect_dispatch(g, "READY", "{'merged_members': [[{}]]}");
+    expect(!has_path(d, "user_settings") && !has_path(d, "merged_members.0.0.guild_id"));
+    expect_dispatch(g, "READY_SUPPLEMENTAL", "{}");
+    close_quiet(g);
+}
+
 const struct test gateway_capabilities_tests[] = {
     TEST(ready_without_capabilities_uses_the_format_for_old_clients),
     TEST(ready_contains_the_accounts_settings),
@@ -260,5 +315,6 @@ const struct test gateway_capabilities_tests[] = {
     TEST(capability_moves_guild_fields_into_a_properties_object),
     TEST(capabilities_do_not_change_the_ready_of_bots),
     TEST(calls_capability_sends_running_calls_after_ready),
+    TEST(ready_of_spacebar_clients_has_settings_and_complete_members),
     { 0 },
 };

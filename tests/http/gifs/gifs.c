@@ -230,6 +230,7 @@ static void gif_routes_return_empty_lists_without_gifs(struct world *w)
     expect_json(client_get(nobody, "/gifs/search?q=cat"), "[]");
     expect_json(client_get(nobody, "/gifs/trending-gifs"), "[]");
     expect_json(client_get(nobody, "/gifs/trending-search"), "[]");
+    expect_json(client_get(nobody, "/gifs"), "[{'name': 'GIFs', 'api_name': 'guildhall'}]");
     expect_json(client_get(nobody, "/gifs/suggest?q=c"), "[]");
     expect_json(client_get(nobody, "/gifs/trending"), "{'categories': [], 'gifs': []}");
 }
@@ -288,6 +289,7 @@ static void gif_routes_are_403_when_disabled(struct world *w)
     expect_error(client_get(ada, "/gifs/trending"), 403, 40006);
     expect_error(client_get(ada, "/gifs/trending-gifs"), 403, 40006);
     expect_error(client_get(ada, "/gifs/trending-search"), 403, 40006);
+    expect_json(client_get(ada, "/gifs"), "[]");
     expect_error(client_post(ada, "{'id': 'x', 'q': ''}", "/gifs/select"), 403, 40006);
 }
 

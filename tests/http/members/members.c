@@ -267,6 +267,27 @@ static void members_can_change_their_own_nick(struct world *w)
     expect_status(client_patch(bob, "{'bio': 'hello'}", "/guilds/%s/members/@me", p.id), 200);
 }
 
+static void guild_profile_can_be_changed_only_by_its_owner(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob"),
+                  *eve = world_client(w, "eve");
+    struct test_guild p = world_test_guild(w, ada);
+    test_guild_add(&p, bob);
+
+    expect_json(client_patch(bob, "{'nick': 'B'}", "/guilds/%s/profile/@me", p.id),
+                "{'nick': 'B', 'user': {'id': '%s'}}", bob->id);
+    expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'nick': 'B'}");
+    expect_json(client_patch(bob, "{'nick': 'C'}", "/guilds/%s/profile/%s", p.id, bob->id),
+                "{'nick': 'C'}");
+    expect_guild_event(&p, 0, "GUILD_MEMBER_UPDATE", "{'nick': 'C'}");
+    expect_error(client_patch(ada, "{'nick': 'D'}", "/guilds/%s/profile/%s", p.id, bob->id), 403,
+                 50013);
+    expect_error(client_patch(ada, "{'nick': 'D'}", "/guilds/%s/profile/%s", p.id, eve->id), 404,
+                 10007);
+    expect_error(client_patch(eve, "{'nick': 'D'}", "/guilds/%s/profile/@me", p.id), 403, 50001);
+    expect_guild_silence(&p);
+}
+
 static void member_avatar_and_banner_are_stored_and_served(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *eve = world_client(w, "eve");
@@ -640,6 +661,7 @@ const struct test members_tests[] = {
     TEST(changing_nicks_requires_manage_nicknames_and_a_higher_role),
     TEST(members_with_equal_or_older_top_role_cannot_be_changed),
     TEST(members_can_change_their_own_nick),
+    TEST(guild_profile_can_be_changed_only_by_its_owner),
     TEST(member_avatar_and_banner_are_stored_and_served),
     TEST(adding_a_role_requires_manage_roles_and_a_higher_role),
     TEST(patching_member_roles_checks_only_changed_roles),

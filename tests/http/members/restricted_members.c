@@ -74,6 +74,7 @@ static const char *const exceptions[] = {
     "get_post_data",
     "leave_guild",
     "leave_scheduled_event",
+    "modify_guild_profile",
     "modify_notification_settings",
     "modify_own_member",
     "modify_own_nick",

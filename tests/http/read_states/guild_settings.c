@@ -209,6 +209,61 @@ static void settings_proto_is_merged_by_field(struct world *w)
     expect_json(client_get(ada, "/users/@me/settings-proto/2"), "{'settings': ''}");
 }
 
+static void json_settings_are_merged_by_member(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    struct answer a;
+
+    expect_json(client_get(ada, "/users/@me/settings-proto/2/json"), "{'settings': {}}");
+    a = client_patch(ada, "{'settings': {'a': {'b': [1, null]}, 'c': 'x'}}",
+                     "/users/@me/settings-proto/2/json");
+    expect_json(a, "{'settings': {'a': {'b': [1, null]}, 'c': 'x'}}");
+    a = client_patch(ada, "{'settings': {'c': 2, 'd': true}}", "/users/@me/settings-proto/2/json");
+    expect(str_is(a.body, "{\"settings\":{\"a\":{\"b\": [1, null]},\"c\":2,\"d\":true}}"));
+    expect_json(client_get(ada, "/users/@me/settings-proto/2/json"), "{'settings': {'d': true}}");
+    /* Each type, the protocol buffers and other accounts are separate. */
+    expect_json(client_get(ada, "/users/@me/settings-proto/1/json"), "{'settings': {}}");
+    expect_json(client_get(ada, "/users/@me/settings-proto/2"), "{'settings': ''}");
+    expect_json(client_get(bob, "/users/@me/settings-proto/2/json"), "{'settings': {}}");
+    expect_error(client_get(ada, "/users/@me/settings-proto/4/json"), 404, 0);
+    expect_error(client_get(world_bot(w, "robot"), "/users/@me/settings-proto/2/json"), 403, 20001);
+    static const char *const bad[] = { "{'settings': []}", "{'settings': 'x'}" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_invalid(client_patch(ada, bad[i], "/users/@me/settings-proto/2/json"), "settings",
+                       "INVALID_USER_SETTINGS_DATA");
+    expect_invalid(client_patch(ada, "{}", "/users/@me/settings-proto/2/json"), "settings",
+                   "BASE_TYPE_REQUIRED");
+}
+
+static const char *object_with_members(struct world *w, int from, int count)
+{
+    struct buf out;
+
+    buf_init(&out, SIZE_MAX);
+    buf_add_lit(&out, "{'settings': {");
+    for (int i = 0; i < count; i++)
+        buf_printf(&out, "%s'k%d': 1", i ? ", " : "", from + i);
+    buf_add_lit(&out, "}}");
+    buf_add_char(&out, 0);
+    return buf_move_to_arena(&out, world_arena(w)).p;
+}
+
+static void json_settings_have_at_most_100_members(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_invalid(
+        client_patch(ada, object_with_members(w, 0, 101), "/users/@me/settings-proto/3/json"),
+        "settings", "INVALID_USER_SETTINGS_DATA");
+    expect_status(
+        client_patch(ada, object_with_members(w, 0, 100), "/users/@me/settings-proto/3/json"), 200);
+    expect_status(
+        client_patch(ada, object_with_members(w, 99, 1), "/users/@me/settings-proto/3/json"), 200);
+    expect_invalid(
+        client_patch(ada, object_with_members(w, 100, 1), "/users/@me/settings-proto/3/json"),
+        "settings", "BASE_TYPE_MAX_LENGTH");
+}
+
 /* 1 MiB of base64: a field of so many bytes, then another one that exceeds the limit. */
 static void settings_proto_is_limited_in_length(struct world *w)
 {
@@ -268,6 +323,8 @@ const struct test guild_settings_tests[] = {
     TEST(notification_settings_flags_are_stored_and_sent),
     TEST(settings_proto_is_merged_by_field),
     TEST(settings_proto_is_limited_in_length),
+    TEST(json_settings_are_merged_by_member),
+    TEST(json_settings_have_at_most_100_members),
     TEST(settings_proto_rows_without_version_get_one),
     TEST(suppressed_everyone_mentions_are_not_counted),
     { 0 },

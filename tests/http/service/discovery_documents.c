@@ -21,15 +21,17 @@ static void discovery_documents_contain_all_endpoint_urls(struct world *w)
 
     expect_json(a, "{'api': 'https://chat.example/api'}");
     expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "*"));
-    expect_json(fetch_cross_origin(c, "/.well-known/spacebar/client"),
-                "{'api': {'baseUrl': 'https://chat.example', 'apiVersions': {'default': '9', "
-                "'active': ['9', '10']}}, 'gateway': {'baseUrl': 'wss://chat.example', 'encoding': "
-                "['json', 'etf'], 'compression': ['zlib-stream', 'zstd-stream', null]}, 'cdn': "
-                "{'baseUrl': 'https://chat.example'}}");
+    expect_json(
+        fetch_cross_origin(c, "/.well-known/spacebar/client"),
+        "{'api': {'baseUrl': 'https://chat.example', 'apiVersions': {'default': '9', "
+        "'active': ['9', '10']}}, 'gateway': {'baseUrl': 'wss://chat.example/spacebar', 'encoding': "
+        "['json', 'etf'], 'compression': ['zlib-stream', 'zstd-stream', null]}, 'cdn': "
+        "{'baseUrl': 'https://chat.example'}}");
     a = fetch_cross_origin(c, "/api/policies/instance/domains");
-    expect_json(a, "{'cdn': 'https://chat.example', 'gateway': 'wss://chat.example', 'api': "
-                   "'https://chat.example/api', 'apiEndpoint': 'https://chat.example/api/v9', "
-                   "'defaultApiVersion': '9'}");
+    expect_json(a,
+                "{'cdn': 'https://chat.example', 'gateway': 'wss://chat.example/spacebar', 'api': "
+                "'https://chat.example/api', 'apiEndpoint': 'https://chat.example/api/v9', "
+                "'defaultApiVersion': '9'}");
     expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "*"));
     expect_status(fetch_cross_origin(c, "/api/v9/policies/instance/domains"), 200);
     expect_json(fetch_cross_origin(c, "/api/ping"),

@@ -97,6 +97,42 @@ static const struct library_body accepted[] = {
     { MESSAGE("Concord", "{'content':'x','components':[{'type':1,'components':[{'type':2,"
                          "'custom_id':'','style':5,'label':'Go','url':'https://example.com'}]}]}"),
       200, "components.0.components.0.url", NULL },
+    /* Structs that are sent whole, with the zero value of each unset field. */
+    { MESSAGE("discordgo", "{'content':'x','embeds':null,'tts':false,'components':null,"
+                           "'allowed_mentions':null,'message_reference':null,'sticker_ids':null,"
+                           "'flags':0}"),
+      200, "content", NULL },
+    { COMMAND("discordgo", "{'name':'c','description':'d','type':1,'version':'','options':null,"
+                           "'default_member_permissions':null,'dm_permission':null,'nsfw':false}"),
+      201, "id", NULL },
+    { COMMAND("JDA", "{'name':'e','description':'d','type':1,'options':[{'name':'o','description':"
+                     "'d','type':3,'required':true,'autocomplete':false,'name_localizations':{},"
+                     "'description_localizations':{},'choices':[]}],'nsfw':false,"
+                     "'default_member_permissions':null,'name_localizations':{},"
+                     "'description_localizations':{},'contexts':['0'],'integration_types':['0']}"),
+      201, "options.0.name", NULL },
+    { MESSAGE("JDA", "{'content':'x','embeds':[],'components':[],'attachments':[],'tts':false,"
+                     "'flags':0,'allowed_mentions':{'parse':['users','roles','everyone'],"
+                     "'replied_user':true},'enforce_nonce':false}"),
+      200, "id", NULL },
+    { MESSAGE("discordrb", "{'content':'x','tts':false,'embeds':[],'nonce':null,"
+                           "'allowed_mentions':null,'message_reference':null,'components':[]}"),
+      200, "id", NULL },
+    { CHANNEL("discordrb", "{'name':'d','type':0,'topic':null,'bitrate':null,'user_limit':null,"
+                           "'permission_overwrites':null,'parent_id':null,'nsfw':null,"
+                           "'rate_limit_per_user':null,'position':null}"),
+      201, "id", NULL },
+    { ROLE("discordgo", "{'name':'r','color':255,'hoist':false,'permissions':'1024',"
+                        "'mentionable':true}"),
+      200, "color", NULL },
+    { "discord.js 12", "PATCH", "/channels/$C/messages/$M", JSON,
+      "{'content':'x','embed':{'title':'t','type':'rich','description':null,'url':null,"
+      "'timestamp':null,'color':null,'fields':[],'thumbnail':null,'image':null,'author':null,"
+      "'footer':null},'flags':null,'allowed_mentions':null}",
+      200, "embeds.0.title", NULL },
+    { MESSAGE("eris 0.16", "{'content':'x','embed':{'title':'t'},'tts':false,"
+                           "'allowed_mentions':{'parse':['users','roles']}}"),
+      200, "embeds.0.title", NULL },
     /* Overwrites. */
     { "discordrb", "PUT", "/channels/$C/permissions/$R", JSON,
       "{'type':'role','id':$R,'allow':0,'deny':2048}", 204, NULL, NULL },

@@ -2,6 +2,8 @@
  * the reference. */
 #include "apps.h"
 
+#include "base/clock.h"
+#include "base/timestamp.h"
 #include "channel_events.h"
 #include "test_guild.h"
 
@@ -62,9 +64,87 @@ static void super_reaction_of_another_member_can_be_removed(struct world *w)
     expect(left.json->count == 0);
 }
 
+static const char *time_after(struct world *w, int seconds)
+{
+    char *text = arena_alloc(world_arena(w), TIMESTAMP_TEXT_SIZE);
+
+    timestamp_format((clock_us() / 1000000 + seconds) * 1000000, text);
+    return text;
+}
+
+static void event_picture_is_served_and_a_response_can_be_deleted(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+    const char *start = time_after(w, 3600);
+    struct answer a = client_post(
+        ada,
+        TEXT(w,
+             "{'name': 'Walk', 'privacy_level': 2, 'entity_type': 3, 'scheduled_start_time': '%s', "
+             "'scheduled_end_time': '%s', 'entity_metadata': {'location': 'Park'}, 'image': '" PNG
+             "', 'recurrence_rule': {'start': '%s', 'frequency': 3, 'interval': 1}}",
+             start, time_after(w, 7200), start),
+        "/guilds/%s/scheduled-events", v.id);
+    expect_status(a, 200);
+    const char *id = answer_text(a, "id");
+    struct str picture =
+        str_printf(world_arena(w), "/guild-events/%s/%s.png", id, answer_text(a, "image"));
+    a = client_request(ada, "GET", picture.p, NULL, STR(""));
+    expect_status(a, 200);
+    expect(str_is(answer_header(a, "Content-Type"), "image/png"));
+
+    a = client_post(ada,
+                    TEXT(w, "{'original_scheduled_start_time': '%s', 'is_canceled': true}",
+                         time_after(w, 3600 + 86400)),
+                    "/guilds/%s/scheduled-events/%s/exceptions", v.id, id);
+    expect_status(a, 200);
+    const char *exception = answer_text(a, "event_exception_id");
+    expect_status(client_put(ada, "{'response': 0}", "/guilds/%s/scheduled-events/%s/%s/users/@me",
+                             v.id, id, exception),
+                  200);
+    expect_status(
+        client_delete(ada, "/guilds/%s/scheduled-events/%s/%s/users/@me", v.id, id, exception),
+        204);
+    expect_json(client_get(ada, "/guilds/%s/scheduled-events/%s/%s/users", v.id, id, exception),
+                "{'users': []}");
+}
+
+static void read_state_of_a_channel_can_be_deleted(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+    struct test_guild v = world_test_guild(w, ada);
+    const char *id = say_text(world_client(w, "ada"), v.channel, "Tea?");
+
+    expect_status(client_post(ada, "{}", "/channels/%s/messages/%s/ack", v.channel, id), 200);
+    expect(world_number(w, "select count(*) from read_states where entity_id = %s", v.channel));
+    struct str path = str_printf(world_arena(w), "/api/v10/channels/%s/messages/ack", v.channel);
+    expect_status(client_request(ada, "DELETE", path.p, "Content-Type: application/json\r\n",
+                                 STR("{\"version\": 2, \"read_state_type\": 0}")),
+                  204);
+    expect(!world_number(w, "select count(*) from read_states where entity_id = %s", v.channel));
+}
+
+static void account_can_delete_its_role_connection(struct world *w)
+{
+    struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
+    const char *app = make_application(ada, "Dice");
+    struct client *token = world_token(w, bob, CALLER_BEARER, "role_connections.write", 0);
+
+    world_sql(w, "update tokens set application_id = %s where kind = 3", app);
+    expect_status(client_put(token, "{'platform_name': 'Dice World'}",
+                             "/users/@me/applications/%s/role-connection", app),
+                  200);
+    expect_status(client_delete(bob, "/users/@me/applications/%s/role-connection", app), 204);
+    expect_json(client_get(token, "/users/@me/applications/%s/role-connection", app),
+                "{'platform_name': null}");
+}
+
 const struct test rare_routes_tests[] = {
     TEST_WITH(workbench_serves_the_errors_as_markdown, enable_workbench),
     TEST(first_message_of_a_private_channel_can_be_reported),
     TEST(super_reaction_of_another_member_can_be_removed),
+    TEST(event_picture_is_served_and_a_response_can_be_deleted),
+    TEST(read_state_of_a_channel_can_be_deleted),
+    TEST(account_can_delete_its_role_connection),
     { 0 },
 };

@@ -72,6 +72,34 @@ static void missing_permission_is_named_with_the_overwrite_that_took_it(struct w
                 50013);
 }
 
+static void permission_in_a_thread_is_explained_by_its_parent(struct world *w)
+{
+    struct test_bot s = world_test_bot(w);
+    const char *channel = s.test_guild.channel;
+    const char *parent = answer_text(client_get(s.ada, "/channels/%s", channel), "name");
+    const char *thread = answer_text(
+        client_post(s.ada, "{'name': 'branch', 'type': 11}", "/channels/%s/threads", channel),
+        "id");
+
+    deny_in_channel(&s, 0, s.test_guild.id, PERMISSION(SEND_MESSAGES_IN_THREADS));
+    expect_error(client_post(s.bot, "{'content': 'x'}", "/channels/%s/messages", thread), 403,
+                 50013);
+    expect_hint(w, "", TEXT(w, "the overwrite of @everyone in #%s denies", parent), 50013);
+}
+
+static void refused_client_of_a_token_request_is_explained(struct world *w)
+{
+    struct client *nobody = world_anonymous(w);
+    struct answer a =
+        client_request(nobody, "POST", "/api/v10/oauth2/token",
+                       "Content-Type: application/x-www-form-urlencoded\r\n",
+                       STR("grant_type=client_credentials&client_id=1&client_secret=wrong"));
+
+    expect(a.status == 401);
+    a = console_get(w, "/console/traffic?limit=1");
+    expect(strstr(answer_text(a, "records.0.hint"), "client_id and client_secret"));
+}
+
 static void missing_permission_that_no_role_grants_names_the_roles(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
@@ -411,6 +439,8 @@ const struct test refusal_causes_tests[] = {
     TEST_WITH(rate_limit_names_bucket_and_mistake, enable_limits),
     TEST_WITH(permission_is_explained_step_by_step, enable_workbench),
     TEST_WITH(missing_delivery_is_explained_by_the_first_check_that_fails, enable_workbench),
+    TEST_WITH(permission_in_a_thread_is_explained_by_its_parent, enable_workbench),
+    TEST_WITH(refused_client_of_a_token_request_is_explained, enable_workbench),
     TEST_WITH(causes_are_not_computed_without_a_reader, watch_statements),
     TEST_WITH(recorded_refusal_reads_the_roles_once, watch_statements_of_workbench),
     { 0 },

@@ -414,6 +414,36 @@ static void cors_preflights_do_not_count_towards_the_rate_limit(struct world *w)
     expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), "https://page.example"));
 }
 
+static void allow_two_origins(struct config *config)
+{
+    config->cors_origin = "https://page.example, https://fermi.example";
+}
+
+/* Spacebar's clients send requests with credentials, which "*" does not allow. */
+static void named_origins_may_send_credentials(struct world *w)
+{
+    static const struct {
+        const char *from, *allowed;
+    } cases[] = {
+        { "Origin: https://page.example\r\n", "https://page.example" },
+        { "Origin: https://fermi.example\r\n", "https://fermi.example" },
+        { "Origin: https://other.example\r\n", "https://page.example" },
+        { "Origin: https://fermi.example.evil\r\n", "https://page.example" },
+        { NULL, "https://page.example" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct answer a = call_service(w, "GET", "/api/v9/gateway", cases[i].from);
+
+        expect(str_is(answer_header(a, "Access-Control-Allow-Origin"), cases[i].allowed));
+        expect(str_is(answer_header(a, "Access-Control-Allow-Credentials"), "true"));
+        expect(str_is(answer_header(a, "Vary"), "Origin"));
+    }
+    struct answer a = call_service(w, "OPTIONS", "/api/v9/users/@me", PREFLIGHT);
+    expect_status(a, 204);
+    expect(str_is(answer_header(a, "Access-Control-Allow-Credentials"), "true"));
+}
+
 static void responses_have_no_cors_headers_without_allowed_origin(struct world *w)
 {
     struct answer a = call_service(w, "OPTIONS", "/api/v10/users/@me", PREFLIGHT);
@@ -555,6 +585,7 @@ const struct test service_tests[] = {
     TEST_WITH(responses_have_cors_headers_when_an_origin_is_allowed, allow_any_origin),
     TEST_WITH(cors_preflight_is_answered_on_every_path, allow_any_origin),
     TEST_WITH(cors_preflights_do_not_count_towards_the_rate_limit, allow_origin_with_rate_limits),
+    TEST_WITH(named_origins_may_send_credentials, allow_two_origins),
     TEST(responses_have_no_cors_headers_without_allowed_origin),
     TEST(gateway_url_is_returned_to_any_caller),
     TEST(bot_gateway_contains_shards_and_session_start_limit),

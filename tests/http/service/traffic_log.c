@@ -80,6 +80,20 @@ static void traffic_record_contains_caller_route_status_and_problem(struct world
                 "'problem': 'name: Must be between 2 and 100 in length.'}]}");
 }
 
+/* U+0085 and U+009B control terminals, U+202E and U+2066 the order of text. */
+static void traffic_lines_have_no_control_characters(struct world *w)
+{
+    struct client *ada = world_client(w, "ada");
+
+    expect_status(client_post(ada, "{'recipient_id': 'a\\u0085\\u009b\\u202e\\u2066z'}",
+                              "/users/@me/channels"),
+                  400);
+    const char *line = answer_text(get_traffic(w, "?limit=1", NULL), "records.0.line");
+    expect(strstr(line, "recipient_id: Value \"a    z\" is not snowflake."));
+    expect(!strstr(line, "\xc2\x9b") && !strstr(line, "\xe2\x80\xae") &&
+           !strstr(line, "\xe2\x81\xa6"));
+}
+
 static void traffic_records_headers_without_credentials(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
@@ -378,6 +392,7 @@ static void searching_traffic_bodies_does_not_block_the_event_loop(struct world 
 const struct test traffic_log_tests[] = {
     TEST_WITH(page_visits_are_not_recorded_as_traffic, enable_workbench),
     TEST_WITH(traffic_record_contains_caller_route_status_and_problem, enable_workbench),
+    TEST_WITH(traffic_lines_have_no_control_characters, enable_workbench),
     TEST_WITH(traffic_records_headers_without_credentials, enable_workbench),
     TEST_WITH(console_health_contains_figures_of_the_last_hour, enable_workbench),
     TEST_WITH(traffic_filters_are_combined, enable_workbench),

@@ -30,6 +30,7 @@ static void page_paths_return_html_to_browsers(struct world *w)
     expect_status(get_page(w, "GET", "/oauth2/authorize?client_id=1", PEOPLE), 200);
     expect_status(get_page(w, "GET", "/channels/1/2", PEOPLE), 200);
     expect_status(get_page(w, "GET", "/verify", PEOPLE), 200);
+    expect_status(get_page(w, "GET", "/claim", PEOPLE), 200);
     expect_status(get_page(w, "GET", "/reset", PEOPLE), 200);
     expect_error(get_page(w, "GET", "/channels/1/2", "Accept: */*\r\n"), 404, 0);
     expect_status(get_page(w, "GET", "/", "Accept: */*\r\n"), 200);

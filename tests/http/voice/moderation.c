@@ -91,7 +91,10 @@ static void voice_moderation_requires_permissions_in_the_channel(struct world *w
                   "insert into overwrites (channel_id, target_id, type, deny) "
                   "values (%s, %s, 1, %llu)",
                   h.other, all->id, BITS(needed[i]));
-        expect_error(client_patch(all, body, MEMBER, h.guild, h.bob->id), 403, 50013);
+        struct answer a = client_patch(all, body, MEMBER, h.guild, h.bob->id);
+        expect_error(a, 403, 50013);
+        expect(str_is(answer_header(a, "X-Guildhall-Cause"),
+                      i ? "missing MOVE_MEMBERS" : "missing CONNECT"));
         world_sql(w, "delete from overwrites where channel_id = %s", h.other);
     }
     expect_status(client_patch(all, body, MEMBER, h.guild, h.bob->id), 200);

@@ -1,0 +1,124 @@
+/* log_page_cache.c - decoded pages of the event log, which sessions that resume share. */
+#include "gateway/resume/log_page_cache.h"
+
+#include <pthread.h>
+
+#include "base/mem.h"
+
+enum {
+    CACHED_PAGES_MAX = 160, /* 20,480 positions, more than one session may miss */
+    UNUSED_PAGE_MS = 30 * 1000,
+};
+
+struct log_page_cache {
+    pthread_mutex_t lock;
+    struct log_page *pages[CACHED_PAGES_MAX];
+    size_t count;
+};
+
+struct log_page *log_page_new(int64_t number, int64_t last)
+{
+    struct log_page *p = mem_new(sizeof *p);
+
+    p->number = number;
+    p->last = last;
+    return p;
+}
+
+void log_page_add(struct log_page *p, struct gateway_event *n)
+{
+    if (p->count == p->cap) {
+        p->cap = p->cap ? p->cap * 2 : 64;
+        p->events = mem_resize(p->events, p->cap * sizeof *p->events);
+    }
+    p->events[p->count++] = n;
+}
+
+void log_page_free(struct log_page *p)
+{
+    for (size_t i = 0; p && i < p->count; i++)
+        gateway_event_unref(p->events[i]);
+    if (p)
+        mem_free(p->events);
+    mem_free(p);
+}
+
+struct log_page_cache *log_page_cache_new(void)
+{
+    struct log_page_cache *c = mem_new(sizeof *c);
+
+    pthread_mutex_init(&c->lock, NULL);
+    return c;
+}
+
+void log_page_cache_free(struct log_page_cache *c)
+{
+    for (size_t i = 0; c && i < c->count; i++)
+        log_page_free(c->pages[i]);
+    if (c)
+        pthread_mutex_destroy(&c->lock);
+    mem_free(c);
+}
+
+static struct log_page **find_page(struct log_page_cache *c, int64_t number)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (c->pages[i]->number == number)
+            return &c->pages[i];
+    return NULL;
+}
+
+bool log_page_cache_visit(struct log_page_cache *c, int64_t number, int64_t last, int64_t now_ms,
+                          void (*take)(void *arg, struct gateway_event *n), void *arg)
+{
+    pthread_mutex_lock(&c->lock);
+    struct log_page **found = find_page(c, number);
+    if (found && (*found)->last < last)
+        found = NULL;
+    for (size_t i = 0; found && i < (*found)->count; i++)
+        take(arg, (*found)->events[i]);
+    if (found)
+        (*found)->used_ms = now_ms;
+    pthread_mutex_unlock(&c->lock);
+    return found;
+}
+
+static struct log_page **least_recently_used_page(struct log_page_cache *c)
+{
+    struct log_page **least = &c->pages[0];
+
+    for (size_t i = 1; i < c->count; i++)
+        if (c->pages[i]->used_ms < (*least)->used_ms)
+            least = &c->pages[i];
+    return least;
+}
+
+void log_page_cache_put(struct log_page_cache *c, struct log_page *p, int64_t now_ms)
+{
+    p->used_ms = now_ms;
+    pthread_mutex_lock(&c->lock);
+    /* Two threads may have decoded the same page. */
+    struct log_page **slot = find_page(c, p->number), *evicted = NULL;
+    if (!slot && c->count < CACHED_PAGES_MAX)
+        slot = &c->pages[c->count++];
+    else if (!slot)
+        slot = least_recently_used_page(c);
+    evicted = *slot;
+    *slot = p;
+    pthread_mutex_unlock(&c->lock);
+    log_page_free(evicted);
+}
+
+void log_page_cache_evict(struct log_page_cache *c, int64_t now_ms)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = c->count; i-- > 0;)
+        if (now_ms - c->pages[i]->used_ms > UNUSED_PAGE_MS) {
+            log_page_free(c->pages[i]);
+            c->pages[i] = c->pages[--c->count];
+            c->pages[c->count] = NULL;
+        }
+    pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,44 @@
+/* log_page_cache.h - decoded pages of the event log, which sessions that resume share.
+ *
+ * After the loss of a node thousands of sessions miss the same events. Each page of the log is read
+ * and decoded once per node. A page has LOG_PAGE_POSITIONS positions; the last page of the log may
+ * have fewer. Only positions that were delivered are cached, because no more rows can appear
+ * there. */
+#ifndef GATEWAY_RESUME_LOG_PAGE_CACHE_H
+#define GATEWAY_RESUME_LOG_PAGE_CACHE_H
+
+#include <stdint.h>
+
+#include "gateway/wire/gateway_event.h"
+
+enum { LOG_PAGE_POSITIONS = 128 };
+
+struct log_page {
+    int64_t number; /* the first position is number * LOG_PAGE_POSITIONS */
+    int64_t last;   /* last position that was read */
+    int64_t used_ms;
+    size_t count, cap;
+    struct gateway_event **events; /* with a reference each */
+};
+
+struct log_page *log_page_new(int64_t number, int64_t last);
+void log_page_add(struct log_page *p, struct gateway_event *n); /* takes over the reference */
+void log_page_free(struct log_page *p);                         /* accepts NULL */
+
+struct log_page_cache;
+
+struct log_page_cache *log_page_cache_new(void);
+void log_page_cache_free(struct log_page_cache *c); /* accepts NULL */
+
+/* The functions below are thread-safe. */
+
+/* Calls take(arg, event) for each event of the page. Returns false if the page is not cached up to
+ * the position `last`. */
+bool log_page_cache_visit(struct log_page_cache *c, int64_t number, int64_t last, int64_t now_ms,
+                          void (*take)(void *arg, struct gateway_event *n), void *arg);
+/* Takes over the page. The page that was not used for the longest time is evicted. */
+void log_page_cache_put(struct log_page_cache *c, struct log_page *p, int64_t now_ms);
+/* Evicts pages that were not used for 30 seconds. Accepts NULL. */
+void log_page_cache_evict(struct log_page_cache *c, int64_t now_ms);
+
+#endif

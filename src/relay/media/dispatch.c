@@ -1,0 +1,219 @@
+/* dispatch.c - takes received datagrams: answers IP discovery and pings, and queues media until the
+ * turn of its sender.
+ *
+ * The sender is found by SSRC; datagrams of browsers are handled by browser_media.c. Packets with
+ * an unknown SSRC are dropped. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "net/address.h"
+#include "relay/media/media.h"
+#include "relay/media/media_sender.h"
+#include "relay/participants.h"
+
+enum {
+    WINDOW_FOREIGN = 50, /* packets from unknown addresses that are decrypted */
+    WINDOW_DISCOVERY = 20,
+    RECEIVE_COST = 2, /* cost of receiving a datagram; forwarding it once costs 1 */
+};
+
+static int64_t monotonic_ms(void)
+{
+    return clock_monotonic_ns() / 1000000;
+}
+
+/* --- IP discovery and pings ----------------------------------------------------------- */
+
+/* Requests count for the participant whose address sends them. Requests from an unknown address
+ * count for the SSRC, separately from pings, so that no other host can use up the pongs of a
+ * participant. */
+static struct request_window *discovery_limit_of(struct packet_work *w, struct relay_participant *s,
+                                                 const union media_address *from)
+{
+    struct relay_participant *asker = find_participant_by_address(w->worker->participants, from);
+
+    return asker ? &asker->rate.discovery : &s->rate.foreign_discovery;
+}
+
+/* Answers IP discovery. Before a client has selected its protocol, only the client knows its SSRC,
+ * so the source of the request is its address. After that every request is answered, but only
+ * authentic packets change the address: media must not go to another host that uses the same
+ * SSRC. */
+static void answer_ip_discovery(struct packet_work *w, struct relay_participant *s,
+                                const union media_address *from)
+{
+    char text[ADDRESS_TEXT_SIZE];
+    struct ip_address a = address_from_sockaddr(from);
+    struct str address_text = str_slice(text, address_format(&a, text));
+
+    if (!request_is_within_limit(discovery_limit_of(w, s, from), monotonic_ms(), WINDOW_DISCOVERY))
+        return;
+    if (!s->media.cipher && !s->media.webrtc) {
+        s->media.found = *from;
+        s->media.has_found = true;
+    }
+    packet_write_discovery_reply(s->media.ssrc, address_text, media_address_port(from),
+                                 media_sender_next_buffer(w->sender));
+    media_sender_queue(w->sender, from, PACKET_DISCOVERY_SIZE);
+}
+
+static void answer_ping(struct packet_work *w, struct str ping, const union media_address *from)
+{
+    struct relay_participant *s = find_participant_by_address(w->worker->participants, from);
+
+    if (!s || !request_is_within_limit(&s->rate.discovery, monotonic_ms(), WINDOW_DISCOVERY))
+        return;
+    packet_write_pong(ping, media_sender_next_buffer(w->sender));
+    media_sender_queue(w->sender, from, PACKET_PING_SIZE);
+}
+
+/* --- queues --------------------------------------------------------------------------- */
+
+void media_datagram_done(struct packet_work *w, struct media_datagram *d)
+{
+    w->worker->done_packets++;
+    w->worker->done_bytes += d->n;
+    mem_free(d);
+}
+
+static void datagram_drop(struct packet_work *w, struct media_datagram *d)
+{
+    media_count_dropped(w);
+    media_datagram_done(w, d);
+}
+
+void media_enqueue(struct packet_work *w, struct relay_participant *s, bool audio,
+                   enum media_kind kind, struct media_datagram *d)
+{
+    d->kind = kind;
+    struct queue_item *dropped = media_queue_add(
+        &w->worker->queue, &s->sender, audio ? MEDIA_CLASS_AUDIO : MEDIA_CLASS_VIDEO, &d->item);
+
+    if (dropped)
+        datagram_drop(w, container_of(dropped, struct media_datagram, item));
+}
+
+void participant_drop_media(struct relay_participant *s)
+{
+    for (struct queue_item *item; (item = queue_sender_take(&s->worker->queue, &s->sender));)
+        media_datagram_done(s->worker->work, container_of(item, struct media_datagram, item));
+}
+
+/* Limits how many packets from unknown addresses are decrypted: the client's address may have
+ * changed, or another host sends them. */
+static bool may_decrypt(struct relay_participant *s, bool audio, const union media_address *from,
+                        int64_t now_ms)
+{
+    struct media_rate_window *w = audio ? &s->media.window : &s->media.video_window;
+
+    if (!media_is_within_limit(s, audio, now_ms))
+        return false;
+    if (s->media.has_address && media_address_is_same(&s->media.address, from))
+        return true;
+    return w->foreign++ < WINDOW_FOREIGN;
+}
+
+/* Requests are answered before media that arrived earlier, because they are short and their number
+ * is limited. Packets of another host with the SSRC of a participant are limited here, so that they
+ * cannot fill its queue. */
+static void dispatch_client_datagram(struct packet_work *w, enum packet_kind kind,
+                                     struct media_datagram *d)
+{
+    struct str bytes = str_slice(d->bytes, d->n);
+    struct relay_participant *s = NULL;
+    uint32_t ssrc = 0;
+
+    if (kind != PACKET_IS_PING) {
+        ssrc = packet_read_ssrc(kind, bytes);
+        s = find_participant_by_ssrc(w->worker->participants, ssrc);
+    }
+    bool audio = s && kind == PACKET_RTP && ssrc == s->media.ssrc;
+
+    if (s && kind != PACKET_IS_DISCOVERY && may_decrypt(s, audio, &d->from, monotonic_ms())) {
+        media_enqueue(w, s, audio, kind == PACKET_RTP ? MEDIA_RTP : MEDIA_RTCP, d);
+        return;
+    }
+    if (kind == PACKET_IS_PING)
+        answer_ping(w, bytes, &d->from);
+    else if (s && kind == PACKET_IS_DISCOVERY)
+        answer_ip_discovery(w, s, &d->from);
+    else
+        media_count_dropped(w);
+    media_datagram_done(w, d);
+}
+
+void media_dispatch(struct packet_work *w, struct media_datagram *d)
+{
+    enum packet_kind kind = packet_classify(str_slice(d->bytes, d->n));
+
+    if (dispatch_browser_datagram(w, d))
+        return;
+    if (kind == PACKET_IGNORED)
+        media_datagram_done(w, d);
+    else
+        dispatch_client_datagram(w, kind, d);
+}
+
+static void handle_media(struct packet_work *w, struct relay_participant *s,
+                         const struct media_datagram *d)
+{
+    struct str bytes = str_slice(d->bytes, d->n);
+    bool from_browser = d->kind == MEDIA_BROWSER_RTP || d->kind == MEDIA_BROWSER_RTCP;
+
+    media_sample_crypto(w);
+    if (from_browser != (s->media.webrtc != NULL)) /* another protocol was selected */
+        media_count_dropped(w);
+    else if (d->kind == MEDIA_RTP)
+        handle_client_rtp(w, s, bytes, &d->from);
+    else if (d->kind == MEDIA_RTCP)
+        handle_client_rtcp(w, s, bytes);
+    else if (d->kind == MEDIA_BROWSER_RTP)
+        handle_browser_rtp(w, s, bytes);
+    else
+        handle_browser_rtcp(w, s, bytes);
+}
+
+bool media_handle_next(struct packet_work *w)
+{
+    struct media_queue *q = &w->worker->queue;
+    struct queue_sender *sender;
+    struct queue_item *item = media_queue_next(q, &sender);
+
+    if (!item)
+        return false;
+    struct media_datagram *d = container_of(item, struct media_datagram, item);
+    w->sent = 0;
+    handle_media(w, container_of(sender, struct relay_participant, sender), d);
+    media_queue_charge(q, RECEIVE_COST + w->sent);
+    media_datagram_done(w, d);
+    return true;
+}
+
+void media_flush(struct packet_work *w)
+{
+    struct relay_worker *worker = w->worker;
+
+    media_sender_flush(w->sender);
+    media_counter_add(&worker->count.packets_in, worker->done_packets);
+    media_counter_add(&worker->count.bytes_in, worker->done_bytes);
+    worker->done_packets = worker->done_bytes = 0;
+}
+
+struct packet_work *packet_work_new(struct relay_worker *worker, const struct packet_work *outer)
+{
+    struct packet_work *w = mem_new(sizeof *w);
+
+    w->worker = worker;
+    w->shares_sender = outer;
+    w->sender =
+        outer ? outer->sender : media_sender_new(worker, media_socket_fd(worker->relay->media));
+    return w;
+}
+
+void packet_work_free(struct packet_work *w)
+{
+    if (!w)
+        return;
+    if (!w->shares_sender)
+        media_sender_free(w->sender);
+    mem_free(w);
+}

@@ -1,0 +1,443 @@
+/* chat_export.c - converts the JSON that DiscordChatExporter writes to lines of an archive.
+ *
+ * Such a file has the messages of one channel, oldest first, with the names of guild, channel and
+ * parent. Roles, overwrites, members and the owner are not in it. */
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "model/channel.h"
+#include "model/message.h"
+#include "platform/worlds/import_export.h"
+#include "tools/copy/copy.h"
+
+struct named_number {
+    const char *name;
+    int64_t value;
+};
+static const struct named_number channel_kinds[] = {
+    { "GuildTextChat", CHANNEL_TEXT },
+    { "GuildVoiceChat", CHANNEL_VOICE },
+    { "GuildNews", CHANNEL_ANNOUNCEMENT },
+    { "GuildNewsThread", CHANNEL_ANNOUNCEMENT_THREAD },
+    { "GuildPublicThread", CHANNEL_THREAD },
+    { "GuildPrivateThread", CHANNEL_PRIVATE_THREAD },
+    { "GuildStageVoice", CHANNEL_STAGE },
+    { NULL, 0 },
+};
+static const struct named_number message_kinds[] = {
+    { "Default", MESSAGE_DEFAULT },
+    { "RecipientAdd", MESSAGE_RECIPIENT_ADD },
+    { "RecipientRemove", MESSAGE_RECIPIENT_REMOVE },
+    { "Call", MESSAGE_CALL },
+    { "ChannelNameChange", MESSAGE_CHANNEL_NAME_CHANGE },
+    { "ChannelIconChange", MESSAGE_CHANNEL_ICON_CHANGE },
+    { "ChannelPinnedMessage", MESSAGE_CHANNEL_PINNED_MESSAGE },
+    { "GuildMemberJoin", MESSAGE_USER_JOIN },
+    { "ThreadCreated", MESSAGE_THREAD_CREATED },
+    { "Reply", MESSAGE_REPLY },
+    { NULL, 0 },
+};
+
+static int64_t find_number(const struct named_number *rows, struct str name, int64_t otherwise)
+{
+    int64_t number;
+
+    for (; rows->name; rows++)
+        if (str_is(name, rows->name))
+            return rows->value;
+    return str_to_i64(name, &number) ? number : otherwise;
+}
+
+struct chat_export {
+    struct guild_archive *archive;
+    const char *path;
+    struct str guild, channel;
+    struct guild_archive_list list;
+    struct buf lines;
+    int64_t count, skipped;
+    bool is_reversed, failed;
+};
+
+static void write_member(struct json_writer *j, const char *name, struct str object,
+                         const char *from)
+{
+    struct str raw = json_member_raw(object, from);
+
+    if (!raw.n)
+        return;
+    json_write_key(j, str_of(name));
+    json_write_raw(j, raw);
+}
+
+static void write_chat_user(struct json_writer *j, struct str user)
+{
+    json_begin_object(j);
+    write_member(j, "id", user, "id");
+    write_member(j, "username", user, "name");
+    write_member(j, "global_name", user, "nickname");
+    write_member(j, "bot", user, "isBot");
+    json_end_object(j);
+}
+
+static void write_chat_users(struct json_writer *j, struct arena *arena, struct str users)
+{
+    struct list items = json_array_items(arena, users);
+
+    json_begin_array(j);
+    for (size_t i = 0; i < items.count; i++)
+        write_chat_user(j, ((struct str *)items.items)[i]);
+    json_end_array(j);
+}
+
+/* --- files --------------------------------------------------------------------------------- */
+
+/* Copies a file that was saved next to the export. */
+static void copy_saved_file(struct chat_export *x, struct arena *arena, struct str url,
+                            snowflake id)
+{
+    const char *slash = strrchr(x->path, '/');
+    struct str folder = slash ? str_slice(x->path, (size_t)(slash - x->path) + 1) : STR(""),
+               name, bytes;
+    char to[100], what[100];
+
+    snprintf(what, sizeof what, "file attachments/%" PRIu64, id);
+    if (memmem(url.p, url.n, "://", 3)) {
+        guild_archive_report(x->archive, what, "the export was made without files");
+        return;
+    }
+    if (!str_percent_decode(arena, url, false, &name) || memmem(name.p, name.n, "..", 2) ||
+        !name.n || name.p[0] == '/' ||
+        !world_file_map(str_dup_cstring(arena, STR_CONCAT(arena, folder, name)), &bytes)) {
+        guild_archive_report(x->archive, what, "the file is not next to the export");
+        return;
+    }
+    snprintf(to, sizeof to, "files/attachments/%" PRIu64, id);
+    x->failed |= !guild_archive_write_lines(x->archive, to, bytes);
+    world_file_unmap(bytes);
+}
+
+static void write_chat_attachments(struct chat_export *x, struct arena *arena,
+                                   struct json_writer *j, struct str message)
+{
+    struct list items = json_array_items(arena, json_member_raw(message, "attachments"));
+
+    json_write_name(j, "attachments");
+    json_begin_array(j);
+    for (size_t i = 0; i < items.count; i++) {
+        struct str file = ((struct str *)items.items)[i];
+
+        copy_saved_file(x, arena, json_member_text(arena, file, "url"),
+                        json_member_id(file, "id"));
+        json_begin_object(j);
+        write_member(j, "id", file, "id");
+        write_member(j, "filename", file, "fileName");
+        write_member(j, "size", file, "fileSizeBytes");
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+/* --- embeds ---------------------------------------------------------------------------------- */
+
+static void write_embed_part(struct json_writer *j, struct str embed, const char *name,
+                             const char *url)
+{
+    struct str part = json_member_raw(embed, name);
+
+    if (!part.n)
+        return;
+    json_write_key(j, str_of(name));
+    json_begin_object(j);
+    write_member(j, "name", part, "name");
+    write_member(j, "text", part, "text");
+    write_member(j, "url", part, json_member_raw(part, url).n ? url : "url");
+    write_member(j, "icon_url", part, "iconCanonicalUrl");
+    write_member(j, "width", part, "width");
+    write_member(j, "height", part, "height");
+    json_end_object(j);
+}
+
+static void write_chat_embed(struct json_writer *j, struct arena *arena, struct str embed)
+{
+    struct str color = json_member_text(arena, embed, "color");
+    struct list fields = json_array_items(arena, json_member_raw(embed, "fields"));
+
+    json_begin_object(j);
+    json_write_name(j, "type");
+    json_write_text(j, STR("rich"));
+    if (json_member_text(arena, embed, "title").n)
+        write_member(j, "title", embed, "title");
+    if (json_member_text(arena, embed, "description").n)
+        write_member(j, "description", embed, "description");
+    write_member(j, "url", embed, "url");
+    write_member(j, "timestamp", embed, "timestamp");
+    if (color.n == 7) {
+        json_write_name(j, "color");
+        json_write_int(j, strtol(str_dup_cstring(arena, str_skip_bytes(color, 1)), NULL, 16));
+    }
+    write_embed_part(j, embed, "author", "url");
+    write_embed_part(j, embed, "footer", "url");
+    write_embed_part(j, embed, "thumbnail", "canonicalUrl");
+    write_embed_part(j, embed, "image", "canonicalUrl");
+    write_embed_part(j, embed, "video", "canonicalUrl");
+    if (fields.count) {
+        json_write_name(j, "fields");
+        json_begin_array(j);
+        for (size_t i = 0; i < fields.count; i++) {
+            struct str field = ((struct str *)fields.items)[i];
+
+            json_begin_object(j);
+            write_member(j, "name", field, "name");
+            write_member(j, "value", field, "value");
+            write_member(j, "inline", field, "isInline");
+            json_end_object(j);
+        }
+        json_end_array(j);
+    }
+    json_end_object(j);
+}
+
+/* --- messages ---------------------------------------------------------------------------------- */
+
+static void write_chat_reactions(struct json_writer *j, struct arena *arena, struct str message)
+{
+    struct list items = json_array_items(arena, json_member_raw(message, "reactions"));
+    const struct str *reactions = items.items;
+
+    if (!items.count)
+        return;
+    json_write_name(j, "reactions");
+    json_begin_array(j);
+    for (size_t i = 0; i < items.count; i++) {
+        struct str emoji = json_member_raw(reactions[i], "emoji");
+
+        json_begin_object(j);
+        json_write_name(j, "emoji");
+        json_begin_object(j);
+        if (json_member_id(emoji, "id"))
+            write_member(j, "id", emoji, "id");
+        write_member(j, "name", emoji, "name");
+        json_end_object(j);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_write_name(j, "reaction_users");
+    json_begin_array(j);
+    for (size_t i = 0; i < items.count; i++)
+        write_chat_users(j, arena, json_member_raw(reactions[i], "users"));
+    json_end_array(j);
+}
+
+static void append_chat_message(struct chat_export *x, struct arena *arena, struct str message)
+{
+    struct json_writer j = json_writer_to_buf(&x->lines);
+    struct list embeds = json_array_items(arena, json_member_raw(message, "embeds"));
+    struct str reference = json_member_raw(message, "reference");
+
+    json_begin_object(&j);
+    write_member(&j, "id", message, "id");
+    json_write_name(&j, "type");
+    json_write_int(&j, find_number(message_kinds, json_member_text(arena, message, "type"), 0));
+    write_member(&j, "content", message, "content");
+    write_member(&j, "edited_timestamp", message, "timestampEdited");
+    write_member(&j, "pinned", message, "isPinned");
+    json_write_name(&j, "author");
+    write_chat_user(&j, json_member_raw(message, "author"));
+    write_chat_attachments(x, arena, &j, message);
+    json_write_name(&j, "embeds");
+    json_begin_array(&j);
+    for (size_t i = 0; i < embeds.count; i++)
+        write_chat_embed(&j, arena, ((struct str *)embeds.items)[i]);
+    json_end_array(&j);
+    json_write_name(&j, "mentions");
+    write_chat_users(&j, arena, json_member_raw(message, "mentions"));
+    if (json_member_id(reference, "messageId")) {
+        json_write_name(&j, "message_reference");
+        json_begin_object(&j);
+        write_member(&j, "message_id", reference, "messageId");
+        write_member(&j, "channel_id", reference, "channelId");
+        write_member(&j, "guild_id", reference, "guildId");
+        json_end_object(&j);
+    }
+    write_chat_reactions(&j, arena, message);
+    json_end_object(&j);
+    buf_add_char(&x->lines, '\n');
+}
+
+static void convert_messages(struct chat_export *x, struct json_reader *r)
+{
+    struct arena *arena = arena_new();
+    snowflake before = 0;
+    struct str message;
+
+    json_enter_container(r);
+    while (!x->failed && json_next_item(r) && json_skip_value(r, &message)) {
+        snowflake id = json_member_id(message, "id");
+
+        x->is_reversed |= id <= before;
+        x->failed |= x->is_reversed;
+        before = id;
+        if (id <= x->list.last || x->failed) { /* an earlier export had it */
+            x->skipped++;
+            continue;
+        }
+        append_chat_message(x, arena, message);
+        x->count++;
+        x->failed |= !guild_archive_list_append(&x->list, buf_str(&x->lines));
+        x->list.last = id;
+        buf_reset(&x->lines);
+        arena_reset(arena);
+    }
+    arena_free(arena);
+}
+
+/* --- guild and channel --------------------------------------------------------------------------- */
+
+struct line_search {
+    snowflake id;
+    bool found;
+};
+
+static bool find_line_with_id(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    struct line_search *s = arg;
+
+    (void)next_offset, (void)arena;
+    s->found = json_member_id(line, "id") == s->id;
+    return !s->found;
+}
+
+/* Appends a line to a short list unless it has the id already. */
+static void add_line_once(struct chat_export *x, const char *file, snowflake id, struct str line)
+{
+    struct line_search search = { .id = id };
+    struct guild_archive_list list;
+
+    guild_archive_for_each_line(x->archive, file, 0, find_line_with_id, &search);
+    if (search.found)
+        return;
+    if (!guild_archive_list_open(x->archive, file, "id", &list) ||
+        !guild_archive_list_append(&list, line))
+        x->failed = true;
+    guild_archive_list_close(&list);
+}
+
+static void add_channel_line(struct chat_export *x, const char *file, struct str id, int64_t type,
+                             struct str name, struct str parent, struct str topic)
+{
+    struct json_writer j = json_writer_to_buf(&x->lines);
+    int64_t number = 0;
+
+    if (!json_parse_int_text(id, &number) || !number)
+        return;
+    buf_reset(&x->lines);
+    json_begin_object(&j);
+    json_write_name(&j, "id");
+    json_write_raw(&j, id);
+    json_write_name(&j, "type");
+    json_write_int(&j, type);
+    json_write_name(&j, "name");
+    json_write_raw(&j, name.n > 2 ? name : STR("\"unnamed\""));
+    json_write_name(&j, "parent_id");
+    json_write_raw(&j, parent);
+    json_write_name(&j, "topic");
+    json_write_raw(&j, topic);
+    json_end_object(&j);
+    buf_add_char(&x->lines, '\n');
+    add_line_once(x, file, (snowflake)number, buf_str(&x->lines));
+    buf_reset(&x->lines);
+}
+
+/* Adds the guild, the channel and its parent. The owner is not known: the author of the first
+ * message becomes it until the operator names another one. */
+static void add_guild_and_channel(struct chat_export *x, struct arena *arena, struct str first)
+{
+    struct json_writer j = json_writer_to_buf(&x->lines);
+    int64_t type =
+        find_number(channel_kinds, json_member_text(arena, x->channel, "type"), CHANNEL_TEXT);
+    struct str parent = json_member_raw(x->channel, "categoryId"),
+               parent_name = json_member_raw(x->channel, "category");
+    bool thread = channel_is_thread(type);
+
+    json_begin_object(&j);
+    write_member(&j, "id", x->guild, "id");
+    write_member(&j, "name", x->guild, "name");
+    write_member(&j, "owner_id", json_member_raw(first, "author"), "id");
+    json_end_object(&j);
+    buf_add_char(&x->lines, '\n');
+    add_line_once(x, "guild.jsonl", json_member_id(x->guild, "id"), buf_str(&x->lines));
+    add_channel_line(x, "channels.jsonl", parent, thread ? CHANNEL_TEXT : CHANNEL_CATEGORY,
+                     parent_name, (struct str){ 0 }, (struct str){ 0 });
+    add_channel_line(x, thread ? "active_threads.jsonl" : "channels.jsonl",
+                     json_member_raw(x->channel, "id"), type, json_member_raw(x->channel, "name"),
+                     parent, json_member_raw(x->channel, "topic"));
+}
+
+snowflake chat_export_read_guild(const char *path)
+{
+    snowflake id = 0;
+    struct str text;
+
+    if (world_file_map(path, &text)) {
+        id = json_member_id(json_member_raw(text, "guild"), "id");
+        world_file_unmap(text);
+    }
+    if (!id)
+        fprintf(stderr,
+                "guildhall: '%s' is not a JSON export of a guild's channel: it has no guild\n",
+                path);
+    return id;
+}
+
+/* Returns the first message of the export, for the owner of a new guild. */
+static struct str find_first_message(struct arena *arena, struct str messages)
+{
+    struct json_reader r;
+    struct str first = { 0 };
+
+    json_reader_init(&r, messages, arena);
+    if (messages.n && json_peek_kind(&r) == JSON_ARRAY) {
+        json_enter_container(&r);
+        if (json_next_item(&r))
+            json_skip_value(&r, &first);
+    }
+    return first;
+}
+
+bool chat_export_convert(struct guild_archive *archive, const char *path)
+{
+    struct chat_export x = { .archive = archive, .path = path, .list.fd = -1 };
+    struct arena *arena = arena_new();
+    struct json_reader r;
+    struct str text;
+    char name[100];
+
+    if (!world_file_map(path, &text)) {
+        fprintf(stderr, "guildhall: cannot read '%s'\n", path);
+        arena_free(arena);
+        return false;
+    }
+    buf_init(&x.lines, SIZE_MAX);
+    x.guild = json_member_raw(text, "guild");
+    x.channel = json_member_raw(text, "channel");
+    struct str messages = json_member_raw(text, "messages"),
+               first = find_first_message(arena, messages);
+    snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", json_member_id(x.channel, "id"));
+    if (first.n) {
+        add_guild_and_channel(&x, arena, first);
+        x.failed |= !guild_archive_list_open(archive, name, "id", &x.list);
+        json_reader_init(&r, messages, arena);
+        r.values_max = UINT_MAX;
+        if (!x.failed && json_peek_kind(&r) == JSON_ARRAY)
+            convert_messages(&x, &r);
+    }
+    if (x.is_reversed)
+        fprintf(stderr, "guildhall: '%s' is not ordered by time; export it oldest first\n", path);
+    printf("%s: %lld messages, %lld known\n", path, (long long)x.count, (long long)x.skipped);
+    guild_archive_list_close(&x.list);
+    buf_clear(&x.lines);
+    world_file_unmap(text);
+    arena_free(arena);
+    return !x.failed;
+}

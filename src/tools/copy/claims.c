@@ -1,0 +1,158 @@
+/* claims.c - sends each person of a copied guild a code with which they claim their account here.
+ *
+ * The bot sends it as a direct message on the other server. The code is neither printed nor written
+ * to the archive. claims-sent.jsonl has the ids of people who have received one. */
+#include <inttypes.h>
+
+#include "platform/accounts/placeholders.h"
+#include "server/guildhall.h"
+#include "tools/copy/copy.h"
+
+struct claim_sender {
+    const struct copy_claim_options *options;
+    struct copy_connection connection;
+    struct guild_archive_list sent;
+    struct map ids; /* people who have received a code */
+    struct str guild_name;
+    enum copy_result result;
+    int64_t count, refused;
+};
+
+struct claim_code_request {
+    snowflake user_id;
+    struct str code;
+};
+
+static enum err create_claim_code(struct tx *tx, void *arg)
+{
+    struct claim_code_request *r = arg;
+
+    return placeholder_create_code(tx, r->user_id, &r->code);
+}
+
+/* Opens the private channel of the bot and a person. Returns its id, or 0. */
+static snowflake open_private_channel(struct claim_sender *s, snowflake user_id)
+{
+    struct buf body, out;
+    snowflake id = 0;
+
+    buf_init(&body, 200);
+    buf_init(&out, SIZE_MAX);
+    buf_printf(&body, "{\"recipient_id\":\"%" PRIu64 "\"}", user_id);
+    s->result = copy_request(&s->connection, "POST", "/users/@me/channels", buf_str(&body), &out);
+    if (s->result == COPY_OK)
+        id = json_member_id(buf_str(&out), "id");
+    buf_clear(&body);
+    buf_clear(&out);
+    return id;
+}
+
+static void send_claim_message(struct claim_sender *s, struct arena *arena, snowflake channel,
+                               struct str code)
+{
+    struct str text = str_printf(
+        arena,
+        "**%.*s** has been copied to %s. Your account is there with your messages and roles. Choose "
+        "a password to make it yours:\n%s/claim#token=%.*s\nThe link is only for you and is valid "
+        "for %d days. If you do not want this account, ask the people who run the guild to delete "
+        "it.",
+        STR_ARGS(s->guild_name), s->options->address, s->options->address, STR_ARGS(code),
+        CLAIM_CODE_DAYS);
+    struct buf body, out;
+    struct json_writer j = json_writer_to_buf(&body);
+    char path[100];
+
+    buf_init(&body, 16384);
+    buf_init(&out, SIZE_MAX);
+    json_begin_object(&j);
+    json_write_name(&j, "content");
+    json_write_text(&j, text);
+    json_write_name(&j, "flags");
+    json_write_int(&j, 4); /* no preview of the link: a crawler must not open it */
+    json_end_object(&j);
+    snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages", channel);
+    s->result = copy_request(&s->connection, "POST", path, buf_str(&body), &out);
+    buf_clear(&body);
+    buf_clear(&out);
+}
+
+static void report_refused_claim(struct claim_sender *s, snowflake user_id)
+{
+    char what[100];
+
+    snprintf(what, sizeof what, "claim code of %" PRIu64, user_id);
+    guild_archive_report(s->options->archive, what, s->connection.reason);
+    s->refused++;
+    if (s->result == COPY_REFUSED)
+        s->result = COPY_OK; /* the person accepts no direct messages */
+}
+
+static void record_sent_claim(struct claim_sender *s, snowflake user_id)
+{
+    char line[64];
+    int n = snprintf(line, sizeof line, "{\"id\":\"%" PRIu64 "\"}\n", user_id);
+
+    s->count++;
+    if (!guild_archive_list_append(&s->sent, str_slice(line, (size_t)n)))
+        s->result = COPY_STOPPED;
+}
+
+static bool send_claim(void *arg, struct str member, int64_t next_offset, struct arena *arena)
+{
+    struct claim_sender *s = arg;
+    struct str user = json_member_raw(member, "user");
+    struct claim_code_request request = { .user_id = json_member_id(user, "id") };
+
+    (void)next_offset;
+    if (json_member_is_true(user, "bot") || is_known_id(&s->ids, request.user_id))
+        return true;
+    snowflake channel = open_private_channel(s, request.user_id);
+    if (channel && store_run(s->options->store, STORE_WRITE, arena, create_claim_code, &request)) {
+        fprintf(stderr, "guildhall: cannot write to the store\n");
+        s->result = COPY_STOPPED;
+    } else if (channel && request.code.n) {
+        send_claim_message(s, arena, channel, request.code);
+    }
+    if (s->result != COPY_OK)
+        report_refused_claim(s, request.user_id);
+    else if (request.code.n)
+        record_sent_claim(s, request.user_id);
+    return s->result == COPY_OK;
+}
+
+static bool read_sent_claim(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    (void)next_offset, (void)arena;
+    add_known_id(arg, json_member_id(line, "id"));
+    return true;
+}
+
+static bool read_guild_name(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    struct claim_sender *s = arg;
+
+    (void)next_offset, (void)arena;
+    s->guild_name = json_member_text(s->options->archive->names, line, "name");
+    s->guild_name = str_dup(s->options->archive->names, s->guild_name);
+    return false;
+}
+
+enum copy_result copy_send_claims(const struct copy_claim_options *options)
+{
+    struct claim_sender s = { .options = options };
+    struct guild_archive *a = options->archive;
+
+    if (!copy_connection_open(&s.connection, options->source) ||
+        !guild_archive_list_open(a, "claims-sent.jsonl", "id", &s.sent))
+        return COPY_STOPPED;
+    map_init(&s.ids);
+    guild_archive_for_each_line(a, "guild.jsonl", 0, read_guild_name, &s);
+    guild_archive_for_each_line(a, "claims-sent.jsonl", 0, read_sent_claim, &s.ids);
+    guild_archive_for_each_line(a, "members.jsonl", 0, send_claim, &s);
+    printf("sent %lld claim codes; %lld people accept no direct messages of the bot\n",
+           (long long)s.count, (long long)s.refused);
+    map_clear(&s.ids);
+    guild_archive_list_close(&s.sent);
+    copy_connection_close(&s.connection);
+    return s.result;
+}
