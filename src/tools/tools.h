@@ -1,8 +1,8 @@
 /* tools.h - the commands of the program.
  *
  * One file per command. Subfolders: invoke/ acts as a user, admin/ uses a running server, wire/ is
- * an API client, seeds/ creates random data. Tools may use every folder; only main.c uses them.
- * They own no tables. Start with the table in program.c. */
+ * an API client, seeds/ creates random data, replay/ plays the server of a recording. Tools may use
+ * every folder; only main.c uses them. They own no tables. Start with the table in program.c. */
 #ifndef TOOLS_TOOLS_H
 #define TOOLS_TOOLS_H
 

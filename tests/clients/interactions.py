@@ -299,6 +299,23 @@ def run_example(executable, make_command, script):
            f"the test ended with {done.returncode}: {done.stdout}{done.stderr}")
 
 
+def failed_example_leaves_no_data(executable):
+    """The bot is a program that ends at once."""
+    with open(os.path.join(HERE, "..", "..", "docs", "testing-your-bot.md"), encoding="utf-8") as f:
+        files = dict(re.findall(r"^```\w+ (world.json|test.sh)\n(.*?)^```$", f.read(), re.M | re.S))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as f:
+                f.write(text)
+        os.symlink(executable, os.path.join(folder, "guildhall"))
+        os.mkdir(os.path.join(folder, "tmp"))
+        env = {**os.environ, "PATH": folder + ":" + os.environ["PATH"], "TMPDIR": os.path.join(folder, "tmp")}
+        done = subprocess.run(["sh", "test.sh", "true"], cwd=folder, env=env, capture_output=True, text=True,
+                              timeout=120, check=False)
+        expect(done.returncode == 1 and "the bot does not come" in done.stdout, done.stdout + done.stderr)
+        expect(os.listdir(os.path.join(folder, "tmp")) == [], "its data folder was not deleted")
+
+
 def example_for_discord_js_runs(executable):
     run_example(executable, node_command, "bot.js")
 
@@ -321,6 +338,7 @@ if __name__ == "__main__":
         discord_py_handles_every_interaction,
         endpoint_verifies_signatures,
         acknowledged_interaction_survives_kill_9,
-        example_for_discord_js_runs,
+        failed_example_leaves_no_data,
+    example_for_discord_js_runs,
         example_for_discord_py_runs,
     ])

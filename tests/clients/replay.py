@@ -47,6 +47,15 @@ class Bot:
         self.process.wait()
 
 
+def documented_record_and_replay_commands(folder):
+    """Returns the words of the two commands that the page shows, with the file in the folder and any port."""
+    with open(os.path.join(HERE, "../../docs/testing-your-bot.md"), encoding="utf-8") as f:
+        lines = re.search(r"^guildhall record bug.jsonl.*\nguildhall replay bug.jsonl.*$", f.read(), re.M)[0]
+    path = os.path.join(folder, "bug.jsonl")
+    return [line.replace("bug.jsonl", path).replace("127.0.0.1:9000", "127.0.0.1:0").split()[1:]
+            for line in lines.splitlines()]
+
+
 def record(executable, made, folder):
     """Runs the bot on a server, uses it as a person does, and returns the path of the recording."""
     data, world = freshen(executable, os.path.join(folder, "data")), os.path.join(folder, "world.json")
@@ -54,7 +63,7 @@ def record(executable, made, folder):
         json.dump(WORLD, f)
     expect(run(executable, "import", world, "--data", data).returncode == 0, "import")
     server = start_guildhall(executable, data, "--workbench", "on", "--traffic", "8")
-    path = os.path.join(folder, "run.jsonl")
+    words, path = documented_record_and_replay_commands(folder)[0], os.path.join(folder, "bug.jsonl")
     as_ada = ("--as", "ada", "--channel", "general", "--data", data)
     try:
         with Bot(made, f"http://127.0.0.1:{server.port}"):
@@ -67,7 +76,7 @@ def record(executable, made, folder):
             expect(run(executable, "clock", "+1h", "--data", data).returncode == 0, "clock")
             done = run(executable, "invoke", "/tea", "--press", "Yes", *as_ada)
             expect(done.returncode == 0 and "ada says Yes" in done.stdout, done.stdout + done.stderr)
-            done = run(executable, "record", path, "--user", "helper", "--data", data)
+            done = run(executable, *words, "--data", data)
             expect(done.returncode == 0 and re.match(r"saved \d+ records of helper", done.stderr), done.stderr)
     finally:
         server.stop()
@@ -89,8 +98,9 @@ def recording_is_complete_and_without_secrets(path):
 
 
 def replay(executable, made, path, *words):
-    with subprocess.Popen([executable, "replay", path, "--listen", "127.0.0.1:0", "--speed", "4", "--wait", "8"],
-                          stdout=subprocess.PIPE, text=True) as process:
+    command = documented_record_and_replay_commands(os.path.dirname(path))[1]
+    with subprocess.Popen([executable, *command, "--speed", "4", "--wait", "8"], stdout=subprocess.PIPE,
+                          text=True) as process:
         try:
             url = re.search(r"http://\S+", process.stdout.readline())[0]
             process.stdout.readline()

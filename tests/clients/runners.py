@@ -13,7 +13,6 @@ EXAMPLES = os.path.join(HERE, "..", "..", "packaging", "npm", "examples")
 sys.path.insert(0, os.path.join(HERE, "..", "crash"))
 
 from cases import Skip, expect, run_cases  # noqa: E402
-from clients import node_command  # noqa: E402
 
 COMMANDS = {
     "jest": ["npx", "jest", "--testMatch", "**/jest.test.mjs"],
@@ -22,22 +21,19 @@ COMMANDS = {
 
 
 def folder_with_runners():
-    """Returns a folder with the runners, the examples, the helper and the libraries of the other client tests."""
-    _, libraries = node_command()
-    folder = os.path.join(os.path.dirname(libraries), "runners")
+    """Returns a folder with the runners, discord.js and the helper."""
+    folder = os.path.abspath(os.path.join(os.path.dirname(sys.argv[1]), "..", "runners"))
+    link = os.path.join(folder, "node_modules", "guildhall-test")
     os.makedirs(folder, exist_ok=True)
+    if os.path.lexists(link):
+        os.unlink(link)  # npm would remove what it leads to
     shutil.copy(os.path.join(HERE, "runners", "package.json"), folder)
     # Without a lock file, because npm ci requires the optional packages of all platforms.
     done = subprocess.run(["npm", "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"],
                           cwd=folder, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:
         raise Skip(f"npm cannot install the runners: {done.stderr[-300:]}")
-    modules = os.path.join(folder, "node_modules")
-    if not os.path.lexists(os.path.join(modules, "guildhall-test")):
-        os.symlink(os.path.abspath(os.path.join(EXAMPLES, "..")), os.path.join(modules, "guildhall-test"))
-    for name in os.listdir(os.path.join(libraries, "node_modules")):
-        if not os.path.lexists(os.path.join(modules, name)):
-            os.symlink(os.path.join(libraries, "node_modules", name), os.path.join(modules, name))
+    os.symlink(os.path.abspath(os.path.join(EXAMPLES, "..")), link)
     return folder
 
 

@@ -64,6 +64,8 @@ ELSEWHERE = {
         "tests/tools/workbench.py documented_demo_commands_work",
     ("docs/testing-your-bot.md", "guildhall clock"):
         "tests/tools/workbench.py documented_demo_commands_work",
+    ("docs/testing-your-bot.md", "guildhall record"):
+        "tests/clients/replay.py documented_record_and_replay_commands",
     ("docs/testing-your-bot.md", "guildhall snapshot"):
         "tests/tools/workbench.py documented_demo_commands_work",
 }

@@ -218,7 +218,7 @@ def snapshot_and_restore_of_a_demo_are_quick(executable, data, server):
         spent = processor_seconds(server.pid) - spent
         expect(spent < 0.4, f"{spent} s of processor time")
     print(f"snapshot and restore of a demo: {min(times) * 1000:.0f} ms at best")
-    expect(min(times) <= 0.6, f"{times}")
+    expect(min(times) <= 1, f"{times}")
 
 
 if __name__ == "__main__":
