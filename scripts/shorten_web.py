@@ -1,7 +1,7 @@
-"""shorten_web - removes comments and spaces that have no meaning from scripts and style sheets.
+"""shorten_web - removes comments, spaces and line breaks that have no meaning from scripts and style sheets.
 
-Lines stay, so that line numbers of errors are those of the sources. A browser test compares the tokens of each
-script with those of its source.
+A line break stays where JavaScript may insert a semicolon. A browser test compares the tokens of each script with
+those of its source. `--web-files web` serves the sources, with their line numbers.
 """
 import re
 
@@ -16,6 +16,8 @@ REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 # After these a slash begins a regular expression; after others it divides.
 BEFORE_REGEX = {*"(,=:[!&|?{};+>", "return", "typeof", "case", ""}
 PUNCTUATION = set("(){}[],;:?=<>!&|*%^~.\"'`")
+OPENED = set("([{,:?=&|>")  # a statement does not end after these
+CONTINUED = set(")]}.?:&|")  # a statement does not begin with these
 SIGNS = set("+-/")  # two of them next to each other could become one token
 
 
@@ -45,7 +47,7 @@ def needs_space(before, after):
 
 
 def script(text):
-    out, at, last, space = [], 0, "", False
+    out, at, last, space, line = [], 0, "", False, False
     while at < len(text):
         if text[at] == "`":
             end = end_of_template(text, at)
@@ -54,18 +56,18 @@ def script(text):
         else:
             found = TOKEN.match(text, at)
             end = found.end()
-            if found["comment"] or found["space"]:
-                out += "\n" * found[0].count("\n")
-                space, at = True, end
+            if found["comment"] or found["space"] or found[0] == "\n":
+                space, line, at = True, line or "\n" in found[0], end
                 continue
         token, at = text[at:end], end
-        if space and token != "\n" and out and out[-1] != "\n" and needs_space(out[-1][-1], token[0]):
+        if line and out and out[-1][-1] not in OPENED and token[0] not in CONTINUED:
+            out.append("\n")
+        elif space and out and needs_space(out[-1][-1], token[0]):
             out.append(" ")
         out.append(token)
-        space = False
-        if token != "\n":
-            last = token if re.match(r"[\w$]", token) else token[-1]
-    return "".join(out)
+        space = line = False
+        last = token if re.match(r"[\w$]", token) else token[-1]
+    return "".join(out) + "\n"
 
 
 def style(text):

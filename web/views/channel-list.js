@@ -53,8 +53,25 @@ export class ChannelList {
     this.el.scrollTop = scroll;
   }
 
-  /** Lists the rows of a server: categories, channels, their threads and the people in voice channels. */
+  /** Returns the rows of a server. Lists them again only after a change that adds, moves or removes a row. */
   rows() {
+    const voices = new Map();
+    for (const v of this.store.voice.values()) {
+      const list = voices.get(v.channel_id);
+      if (list) list.push(v.user_id);
+      else voices.set(v.channel_id, [v.user_id]);
+    }
+    const { order } = this.sorted(),
+      sign = [this.sortedSign, this.chat.channel?.id, ...folded, JSON.stringify([...voices])].join();
+    // An unread channel is listed even if its category is collapsed, so each unread mark can change the rows.
+    if (folded.size || this.rowsSign !== sign || this.rowsOrder !== order) this.rowsNow = this.listRows(voices);
+    this.rowsSign = sign;
+    this.rowsOrder = order;
+    return this.rowsNow;
+  }
+
+  /** Lists categories, channels, their threads and the people in voice channels. */
+  listRows(voices) {
     const rows = [],
       { threads } = this.sorted();
     let hidden = false;
@@ -68,7 +85,7 @@ export class ChannelList {
       rows.push({ c, kind: "" });
       const below = isForum(c) ? undefined : threads.get(c.id);
       if (below) for (const x of below.slice(0, MOST_THREADS)) rows.push({ c: x, kind: "thread" });
-      if (isVoice(c)) for (const v of this.store.voiceOf(c.id)) rows.push({ c, v, kind: "voice" });
+      if (isVoice(c)) for (const user of voices.get(c.id) || []) rows.push({ c, user, kind: "voice" });
     }
     return rows;
   }
@@ -117,7 +134,9 @@ export class ChannelList {
   row(r) {
     if (r.kind === "none") return h("p.hint.pad", null, t("There are no channels that you can see."));
     if (r.kind === "category") return this.categoryRow(r.c);
-    return r.kind === "voice" ? this.voiceRow(r.v) : this.channelRow(r.c, r.kind);
+    return r.kind === "voice"
+      ? this.voiceRow(this.store.voice.get(r.user) || { user_id: r.user })
+      : this.channelRow(r.c, r.kind);
   }
 
   categoryRow(c) {
