@@ -131,9 +131,11 @@ export const TESTS = {
     await button(ada, "Mute").click();
     await tile(bob, "Ada").getByText("muted").waitFor();
     await quiet(bob, "Ada is muted");
-    const sent = await rtp(ada, "outbound-rtp", "packetsSent");
-    await ada.waitForTimeout(300);
-    assert.ok((await rtp(ada, "outbound-rtp", "packetsSent")) - sent <= 2, "a muted page sends no packets");
+    await until("a muted page sends no packets for 300 ms", async () => {
+      const sent = await rtp(ada, "outbound-rtp", "packetsSent");
+      await ada.waitForTimeout(300);
+      return (await rtp(ada, "outbound-rtp", "packetsSent")) - sent <= 2;
+    });
     // Deafen: nothing is played.
     await button(ada, "Deafen").click();
     await quiet(ada, "Ada hears nothing");
