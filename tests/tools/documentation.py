@@ -44,6 +44,7 @@ ELSEWHERE = {
         "tests/tools/move.py documented_move_commands_work",
     ("docs/CLUSTER.md", "guildhall move --data data --store"):
         "tests/tools/move.py documented_move_commands_work",
+    ("docs/MOVE-HERE.md", ""): "tests/tools/copy_guild.py documented_copy_commands_work",
     ("docs/HOSTING.md", ""): "tests/tools/hosting.py documented_hosting_commands_work",
     ("docs/testing-your-bot.md", "set -eu"): "tests/clients/interactions.py run_example",
     ("docs/testing-your-bot.md", "guildhall watch"):
