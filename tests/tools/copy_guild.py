@@ -25,6 +25,7 @@ from cases import Skip, expect, run_cases  # noqa: E402
 from prepared_data import freshen, start_guildhall  # noqa: E402
 from process import Client  # noqa: E402
 
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 PIXEL = ("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"
          "+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 PIXEL_URI = "data:image/png;base64," + PIXEL
@@ -368,6 +369,29 @@ def members_claim_their_accounts_by_a_direct_message(executable):
                 target.server.kill()
 
 
+def documented_copy_commands_work(executable):
+    with open(os.path.join(ROOT, "docs/MOVE-HERE.md"), encoding="utf-8") as f:
+        blocks = re.findall(r"^ *```sh\n(.*?)^ *```$", f.read(), re.M | re.S)
+    expect(len(blocks) == 3, f"{len(blocks)} blocks")
+    with tempfile.TemporaryDirectory() as folder:
+        source = Source(executable, folder)
+        try:
+            freshen(executable, os.path.join(folder, "data"))
+            wanted = ["^members +4$", "^messages +9 of 9$", "^sent 3 claim codes"]
+            for block, line in zip(blocks, wanted):
+                expect("https://discord.com/api/v10" in block, block)
+                script = block.replace("https://discord.com/api/v10", source.url + "/api/v10") \
+                    .replace("81384788765712384", source.guild).replace("TOKEN", source.bot_token())
+                done = subprocess.run(["sh", "-euc", script], cwd=folder, text=True, check=False,
+                                      capture_output=True, timeout=120, env={
+                                          **os.environ, "PATH": os.path.dirname(executable) +
+                                          os.pathsep + os.environ["PATH"]})
+                expect(done.returncode == 0 and re.search(line, done.stdout, re.M),
+                       f"{script}\n{done.stdout}\n{done.stderr}")
+        finally:
+            source.server.kill()
+
+
 # --- a busy server ------------------------------------------------------------------------
 
 
@@ -612,6 +636,7 @@ def exports_of_channels_are_imported(executable):
 if __name__ == "__main__":
     run_cases("copy_guild", [copied_guild_is_equal_to_its_source,
                              members_claim_their_accounts_by_a_direct_message,
+                             documented_copy_commands_work,
                              copy_from_a_busy_server_ends_and_reports_what_was_refused,
                              copy_run_again_reads_only_what_is_new,
                              copy_continues_after_being_killed_at_any_moment,

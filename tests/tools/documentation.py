@@ -48,6 +48,7 @@ ELSEWHERE = {
         "tests/tools/move.py documented_move_commands_work",
     ("docs/CLUSTER.md", "guildhall move --data data --store"):
         "tests/tools/move.py documented_move_commands_work",
+    ("docs/MOVE-HERE.md", ""): "tests/tools/copy_guild.py documented_copy_commands_work",
     ("docs/HOSTING.md", ""): "tests/tools/hosting.py documented_hosting_commands_work",
     ("README.md", "TOKEN=... build/guildhall serve --as-discord"):
         "tests/clients/as_discord.py documented_commands_run_a_bot",

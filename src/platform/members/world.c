@@ -77,16 +77,23 @@ static enum err import_member_roles(struct world_file_importer *im, const struct
     return e ? e : member_write_roles(im->tx, &m);
 }
 
+static const char IS_ERASED[] = "select 1 from users where id = $1 and deleting = 1 and "
+                                "username = 'deleted_' || cast(id as text)";
+
+/* An erased account is not made a member again by an archive that still has it. */
 static enum err import_member(struct world_file_importer *im, const void *entry,
                               const struct json_path *at, snowflake guild)
 {
     const struct world_member *m = entry;
     struct json_path user_at = json_path_key(at, STR("user"));
     snowflake user = 0;
-    bool made;
+    bool made, erased;
     enum err e = world_file_resolve_reference(im, &user_naming, 0, m->user, &user_at, &user);
 
     if (e || !user)
+        return e;
+    e = tx_exists(im->tx, IS_ERASED, BIND(v_id(user)), &erased);
+    if (e || erased)
         return e;
     e = insert_imported_member(im, guild, user, &made);
     if (e)

@@ -16,14 +16,10 @@ struct named_number {
     int64_t value;
 };
 static const struct named_number channel_kinds[] = {
-    { "GuildTextChat", CHANNEL_TEXT },
-    { "GuildVoiceChat", CHANNEL_VOICE },
-    { "GuildNews", CHANNEL_ANNOUNCEMENT },
-    { "GuildNewsThread", CHANNEL_ANNOUNCEMENT_THREAD },
-    { "GuildPublicThread", CHANNEL_THREAD },
-    { "GuildPrivateThread", CHANNEL_PRIVATE_THREAD },
-    { "GuildStageVoice", CHANNEL_STAGE },
-    { NULL, 0 },
+    { "GuildTextChat", CHANNEL_TEXT },       { "GuildVoiceChat", CHANNEL_VOICE },
+    { "GuildNews", CHANNEL_ANNOUNCEMENT },   { "GuildNewsThread", CHANNEL_ANNOUNCEMENT_THREAD },
+    { "GuildPublicThread", CHANNEL_THREAD }, { "GuildPrivateThread", CHANNEL_PRIVATE_THREAD },
+    { "GuildStageVoice", CHANNEL_STAGE },    { NULL, 0 },
 };
 static const struct named_number message_kinds[] = {
     { "Default", MESSAGE_DEFAULT },
@@ -97,8 +93,8 @@ static void copy_saved_file(struct chat_export *x, struct arena *arena, struct s
                             snowflake id)
 {
     const char *slash = strrchr(x->path, '/');
-    struct str folder = slash ? str_slice(x->path, (size_t)(slash - x->path) + 1) : STR(""),
-               name, bytes;
+    struct str folder = slash ? str_slice(x->path, (size_t)(slash - x->path) + 1) : STR(""), name,
+               bytes;
     char to[100], what[100];
 
     snprintf(what, sizeof what, "file attachments/%" PRIu64, id);
@@ -127,8 +123,7 @@ static void write_chat_attachments(struct chat_export *x, struct arena *arena,
     for (size_t i = 0; i < items.count; i++) {
         struct str file = ((struct str *)items.items)[i];
 
-        copy_saved_file(x, arena, json_member_text(arena, file, "url"),
-                        json_member_id(file, "id"));
+        copy_saved_file(x, arena, json_member_text(arena, file, "url"), json_member_id(file, "id"));
         json_begin_object(j);
         write_member(j, "id", file, "id");
         write_member(j, "filename", file, "fileName");
@@ -198,7 +193,8 @@ static void write_chat_embed(struct json_writer *j, struct arena *arena, struct 
     json_end_object(j);
 }
 
-/* --- messages ---------------------------------------------------------------------------------- */
+/* --- messages ----------------------------------------------------------------------------------
+ */
 
 static void write_chat_reactions(struct json_writer *j, struct arena *arena, struct str message)
 {
@@ -292,7 +288,8 @@ static void convert_messages(struct chat_export *x, struct json_reader *r)
     arena_free(arena);
 }
 
-/* --- guild and channel --------------------------------------------------------------------------- */
+/* --- guild and channel ---------------------------------------------------------------------------
+ */
 
 struct line_search {
     snowflake id;

@@ -134,6 +134,19 @@ static enum err run_statement(struct tx *tx, void *arg)
     return tx_exec(tx, "update users set disabled = 1 where id = " CLEO, NO_BIND, NULL);
 }
 
+/* Does what the final deletion of the account does. */
+static enum err erase_cleo(struct tx *tx, void *arg)
+{
+    (void)arg;
+    enum err e = tx_exec(tx,
+                         "update users set username = 'deleted_" CLEO
+                         "', deleting = 1, disabled = 1 where id = " CLEO,
+                         NO_BIND, NULL);
+    if (!e)
+        e = tx_exec(tx, "delete from members where user_id = " CLEO, NO_BIND, NULL);
+    return e ? e : tx_exec(tx, "delete from placeholder_accounts", NO_BIND, NULL);
+}
+
 static void disabled_placeholder_cannot_be_claimed(struct world *w)
 {
     import_placeholders(w);
@@ -176,6 +189,23 @@ static void import_does_not_change_a_claimed_account(struct world *w)
     expect_json(client_get(cleo, "/users/@me"), "{'username': 'cleo', 'global_name': 'Cleopatra'}");
 }
 
+static void erased_account_does_not_come_back_with_the_next_import(struct world *w)
+{
+    static const char COPY[] =
+        "{'users': [{'id': '" CLEO "', 'username': 'cleo', 'placeholder': true}], "
+        "'guilds': [{'id': '1500000000000000009', 'name': 'Here', 'owner': 'bob', "
+        "'members': [{'user': '" CLEO "', 'nick': 'Cleo'}]}]}";
+    struct client *bob = world_client(w, "bob");
+
+    world_file_here(w, COPY);
+    expect_json(client_get(bob, "/guilds/1500000000000000009/members/" CLEO), "{'nick': 'Cleo'}");
+    expect(store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), erase_cleo,
+                     NULL) == OK);
+    world_file_here(w, COPY);
+    expect_status(client_get(bob, "/guilds/1500000000000000009/members/" CLEO), 404);
+    expect_json(client_get(bob, "/users/" CLEO), "{'username': 'deleted_" CLEO "'}");
+}
+
 static void placeholder_with_a_taken_name_gets_its_id(struct world *w)
 {
     world_client(w, "bob");
@@ -192,6 +222,7 @@ const struct test claims_tests[] = {
     TEST(disabled_placeholder_cannot_be_claimed),
     TEST(claim_with_the_email_of_another_account_is_refused_and_keeps_the_code),
     TEST(import_does_not_change_a_claimed_account),
+    TEST(erased_account_does_not_come_back_with_the_next_import),
     TEST(placeholder_with_a_taken_name_gets_its_id),
     { 0 },
 };
