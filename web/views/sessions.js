@@ -23,7 +23,7 @@ const SYSTEMS = [
   [/Linux/, "Linux"],
 ];
 
-/** Returns the name of a client, such as "Firefox, Linux". @param {string|null|undefined} agent its User-Agent header */
+/** Returns the name of a client, such as "Firefox, Linux". @param {string|null|undefined} agent User-Agent header */
 function clientName(agent) {
   const find = (list) => list.find(([pattern]) => pattern.test(agent))?.[1];
   return [find(BROWSERS), find(SYSTEMS)].filter(Boolean).join(", ") || agent || t("Unknown client");
