@@ -12,7 +12,7 @@ import { allScreens, drawn, nameOf } from "./screens.js";
 
 const CELL = 20, WIDTH = 1280, HEIGHT = 800;
 const LEVELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const MOST_LEVELS_APART = 1, MOST_CELLS_APART = 0.02; // grey levels of 64, share of all cells
+const MOST_LEVELS_APART = 1, MOST_CELLS_APART = 0.03; // grey levels of 64, share of all cells
 const FILE = () => join(options.source, "tests/browser/layout.json");
 const FONTS = ["DejaVu Sans"]; // scripts/setup installs it
 const HIDDEN = `

@@ -39,7 +39,7 @@ export async function faultsOf(page, words, rules) {
 }
 
 /** Elements with names given by users or the server: a channel may be called "Workbench". */
-const NAMED_BY_OTHERS = ".channel-list, .bench table [data-key]";
+const NAMED_BY_OTHERS = ".channel-list, .components, .bench table [data-key]";
 
 /** Returns English words of a page for which a translation exists, with their elements. */
 const englishOf = (page) => page.evaluate(async (THEIRS) => {

@@ -141,7 +141,6 @@ struct copy_download {
     pthread_mutex_t lock;
     struct list channels; /* struct copy_channel, with threads */
     size_t next_task;
-    double progress; /* sum of the finished fractions of all channels */
     struct file_queue *files;
 };
 struct copy_channel {
@@ -156,6 +155,9 @@ enum copy_result copy_download_guild(struct copy_source *source, struct guild_ar
 /* Prints what a download would read. */
 enum copy_result copy_print_estimate(struct copy_source *source,
                                      const struct copy_download_options *options);
+
+/* Returns whether a thread has ended the run. */
+bool copy_download_is_stopped(struct copy_download *d);
 
 /* --- download_messages.c ---------------------------------------------------------------- */
 

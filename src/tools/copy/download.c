@@ -13,6 +13,14 @@ static struct progress_output progress_meter;
 
 /* --- steps ------------------------------------------------------------------------------- */
 
+bool copy_download_is_stopped(struct copy_download *d)
+{
+    pthread_mutex_lock(&d->lock);
+    bool stopped = d->stopped;
+    pthread_mutex_unlock(&d->lock);
+    return stopped;
+}
+
 /* Ends a step: refused objects are reported, failed steps are left to the next run. */
 static enum copy_result end_step(struct copy_download *d, const struct copy_connection *c,
                                  const char *step, enum copy_result result)
@@ -302,9 +310,11 @@ static enum copy_result archived_threads_task(struct copy_download *d, struct co
     return result;
 }
 
-static void print_download_progress(struct copy_download *d)
+/* Marks the channel as read, and prints how much of all channels is read. */
+static void print_download_progress(struct copy_download *d, struct copy_channel *finished)
 {
     pthread_mutex_lock(&d->lock);
+    finished->progress = 1;
     struct copy_channel *channels = d->channels.items;
     double sum = 0;
     for (size_t i = 0; i < d->channels.count; i++)
@@ -334,8 +344,7 @@ static enum copy_result messages_task(struct copy_download *d, struct copy_conne
     if (result == COPY_OK && channel->type != CHANNEL_CATEGORY && channel->type != CHANNEL_FORUM &&
         channel->type != CHANNEL_MEDIA && !guild_archive_step_is_done(d->archive, step))
         result = end_step(d, c, step, copy_download_messages(d, c, channel));
-    channel->progress = 1;
-    print_download_progress(d);
+    print_download_progress(d, channel);
     return result;
 }
 

@@ -282,10 +282,10 @@ enum copy_result copy_download_messages(struct copy_download *d, struct copy_con
         do {
             n = download_page(&m, &list);
             update_progress(d, channel, list.last, n);
-        } while (n >= MESSAGES_PER_PAGE && m.result == COPY_OK && !d->stopped);
+        } while (n >= MESSAGES_PER_PAGE && m.result == COPY_OK && !copy_download_is_stopped(d));
     }
     buf_clear(&m.body);
     buf_clear(&m.lines);
     guild_archive_list_close(&list);
-    return m.result == COPY_OK && d->stopped ? COPY_FAILED : m.result;
+    return m.result == COPY_OK && copy_download_is_stopped(d) ? COPY_FAILED : m.result;
 }
