@@ -193,8 +193,7 @@ static void write_chat_embed(struct json_writer *j, struct arena *arena, struct 
     json_end_object(j);
 }
 
-/* --- messages ----------------------------------------------------------------------------------
- */
+/* --- messages ---------------------------------------------------------------------- */
 
 static void write_chat_reactions(struct json_writer *j, struct arena *arena, struct str message)
 {
@@ -288,8 +287,7 @@ static void convert_messages(struct chat_export *x, struct json_reader *r)
     arena_free(arena);
 }
 
-/* --- guild and channel ---------------------------------------------------------------------------
- */
+/* --- guild and channel ------------------------------------------------------------- */
 
 struct line_search {
     snowflake id;

@@ -191,8 +191,7 @@ static enum copy_result download_lists(struct copy_download *d, struct copy_conn
     return result;
 }
 
-/* --- archived threads --------------------------------------------------------------------------
- */
+/* --- archived threads -------------------------------------------------------------- */
 
 /* Reads all pages of a list of archived threads, newest first. The list is short compared with the
  * messages, so an interrupted list is read again. */
@@ -241,8 +240,7 @@ static enum copy_result download_archived_threads(struct copy_download *d,
     return end_step(d, c, name, result);
 }
 
-/* --- tasks in parallel
- * ---------------------------------------------------------------------------- */
+/* --- tasks in parallel ------------------------------------------------------------- */
 
 typedef enum copy_result channel_task(struct copy_download *d, struct copy_connection *c,
                                       struct copy_channel *channel);
@@ -348,8 +346,7 @@ static enum copy_result messages_task(struct copy_download *d, struct copy_conne
     return result;
 }
 
-/* --- the channels
- * ---------------------------------------------------------------------------------- */
+/* --- the channels ------------------------------------------------------------------ */
 
 struct channel_reader {
     struct copy_download *download;
@@ -395,8 +392,7 @@ static void read_channels(struct copy_download *d, bool threads)
     map_clear(&r.seen);
 }
 
-/* --- users of scheduled events
- * ----------------------------------------------------------------------- */
+/* --- users of scheduled events ----------------------------------------------------- */
 
 struct event_reader {
     struct copy_download *download;
@@ -443,8 +439,7 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
     return r->result == COPY_OK;
 }
 
-/* --- pictures of the lists
- * ----------------------------------------------------------------------------- */
+/* --- pictures of the lists --------------------------------------------------------- */
 
 /* A list whose objects have files. `member` has the hash of the file; NULL if the id is enough. */
 static const struct picture_row {
@@ -521,8 +516,7 @@ static enum copy_result download_pictures(struct copy_download *d, struct copy_c
     return r.result;
 }
 
-/* --- the whole download
- * ----------------------------------------------------------------------------------- */
+/* --- the whole download ------------------------------------------------------------ */
 
 static enum copy_result download_everything(struct copy_download *d, struct copy_connection *c)
 {
@@ -574,9 +568,7 @@ enum copy_result copy_download_guild(struct copy_source *source, struct guild_ar
     return result;
 }
 
-/* --- estimate
- * ------------------------------------------------------------------------------------------------
- */
+/* --- estimate ---------------------------------------------------------------------- */
 
 static int64_t count_items(struct copy_connection *c, struct buf *body, const struct guild_list *l,
                            snowflake guild)

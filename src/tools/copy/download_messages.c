@@ -144,8 +144,7 @@ static void queue_author_avatar(struct message_download *m, struct arena *arena,
     file_queue_add(m->download, &job);
 }
 
-/* --- pages ---------------------------------------------------------------------------------------
- */
+/* --- pages ------------------------------------------------------------------------- */
 
 /* Appends a message as one line. JSON that the interface sends has no line breaks outside of
  * strings, except between the tokens of a formatted response. */

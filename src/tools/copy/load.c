@@ -167,8 +167,7 @@ static bool is_no_category(struct str line)
     return !is_category(line);
 }
 
-/* --- the guild itself
- * ----------------------------------------------------------------------------- */
+/* --- the guild itself -------------------------------------------------------------- */
 
 static bool read_guild_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
@@ -213,8 +212,7 @@ static void import_roles(struct loader *l, struct str guild)
     arena_free(arena);
 }
 
-/* --- channels
- * ---------------------------------------------------------------------------------------- */
+/* --- channels ---------------------------------------------------------------------- */
 
 static bool add_known_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
@@ -262,8 +260,7 @@ static void import_threads(struct loader *l, const char *file, void *arg)
                                 &l->conversion.known.channels);
 }
 
-/* --- messages
- * --------------------------------------------------------------------------------------------- */
+/* --- messages ---------------------------------------------------------------------- */
 
 struct message_reader {
     struct loader *loader;
@@ -409,8 +406,7 @@ static void import_messages_of_threads(struct loader *l, const char *file, void 
     guild_archive_for_each_line(l->options->archive, file, 0, import_messages_of_channel, l);
 }
 
-/* --- verification
- * ---------------------------------------------------------------------------------------- */
+/* --- verification ------------------------------------------------------------------ */
 
 struct row_count {
     struct sql sql;
@@ -507,8 +503,7 @@ static void verify_counts(struct loader *l)
     }
 }
 
-/* --- the whole archive
- * ----------------------------------------------------------------------------------- */
+/* --- the whole archive ------------------------------------------------------------- */
 
 static void import_everything(struct loader *l, struct str guild)
 {

@@ -337,8 +337,7 @@ bool write_world_role(struct copy_conversion *c, struct arena *arena, struct str
     return true;
 }
 
-/* --- channels -----------------------------------------------------------------------------------
- */
+/* --- channels ---------------------------------------------------------------------- */
 
 static const char *const channel_type_words[] = {
     [CHANNEL_TEXT] = "text",
@@ -508,8 +507,7 @@ bool write_world_channel(struct copy_conversion *c, struct arena *arena, struct 
     return true;
 }
 
-/* --- people
- * --------------------------------------------------------------------------------------- */
+/* --- people ------------------------------------------------------------------------ */
 
 bool write_world_member(struct copy_conversion *c, struct arena *arena, struct str member,
                         struct buf *out)
@@ -547,8 +545,7 @@ bool write_world_ban(struct copy_conversion *c, struct arena *arena, struct str 
     return true;
 }
 
-/* --- emoji, stickers, sounds
- * ------------------------------------------------------------------------ */
+/* --- emoji, stickers, sounds ------------------------------------------------------- */
 
 static void write_uploader(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
                            struct str object)
@@ -619,8 +616,7 @@ bool write_world_sound(struct copy_conversion *c, struct arena *arena, struct st
     return true;
 }
 
-/* --- other lists
- * ------------------------------------------------------------------------------------- */
+/* --- other lists ------------------------------------------------------------------- */
 
 static bool write_event_user(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
@@ -744,8 +740,7 @@ bool write_world_invite(struct copy_conversion *c, struct arena *arena, struct s
     return true;
 }
 
-/* --- messages
- * --------------------------------------------------------------------------------------------- */
+/* --- messages ---------------------------------------------------------------------- */
 
 static struct str emoji_text(struct arena *arena, struct str emoji)
 {
