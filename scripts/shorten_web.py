@@ -14,7 +14,7 @@ TOKEN = re.compile(r"""
 """, re.X | re.S)
 REGEX = re.compile(r"/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*")
 # After these a slash begins a regular expression; after others it divides.
-BEFORE_REGEX = {*"(,=:[!&|?{};+>", "return", "typeof", "case", ""}
+BEFORE_REGEX = {*"(,=:[!&|?{};+>", "return", "typeof", "case", "of", "in", "else", "await", "throw", ""}
 PUNCTUATION = set("(){}[],;:?=<>!&|*%^~.\"'`")
 OPENED = set("([{,:?=&|>")  # a statement does not end after these
 CONTINUED = set(")]}.?:&|")  # a statement does not begin with these

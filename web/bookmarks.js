@@ -40,7 +40,11 @@ export function showBookmarks(app) {
         all = stored(app);
       let at = 0;
       const remove = (b, row) => {
-        toggleBookmark(app, { id: b.channel }, b);
+        store(
+          app,
+          stored(app).filter((x) => x.id !== b.id),
+        );
+        toast(t("Bookmark removed"));
         row.remove();
       };
       const row = (b, m) => {

@@ -23,20 +23,23 @@ export const idAt = (ms) => String(BigInt(Math.max(0, Math.floor(ms) - EPOCH_MS)
 /** Returns the time of a snowflake in ms since 1970. @param {string} id */
 export const timeOf = (id) => Number(BigInt(id) >> 22n) + EPOCH_MS;
 
+/** For all maps, so that a new map never has the version of an old one. */
+let changes = 0;
+
 /** A map of channels by id, with an index by guild. */
 export class Channels extends Map {
   /** @type {Map<string|undefined, any[]>|null} */
   byGuild = null;
   /** Grows with each change of the map. */
-  version = 0;
+  version = ++changes;
   set(id, channel) {
     this.byGuild = null;
-    this.version++;
+    this.version = ++changes;
     return super.set(id, channel);
   }
   delete(id) {
     this.byGuild = null;
-    this.version++;
+    this.version = ++changes;
     return super.delete(id);
   }
   of(guild) {

@@ -32,17 +32,19 @@ export function messageEditor(app, channel, m) {
     input.style.height = `${Math.min(input.scrollHeight, 320)}px`;
   };
   const end = () => {
+    if (app.editing !== editing) return; // another message is edited now
     stopEditing(app);
     app.focusComposer();
   };
   const save = async () => {
+    if (input.disabled) return;
+    input.disabled = true;
     const text = await replaceNames(names.encode(input.value.trim()), guild?.emojis);
     if (!text && !m.attachments?.length) {
       end();
       return app.deleteMessage(channel, m, false);
     }
     if (text === m.content) return end();
-    input.disabled = true;
     const done = await app.tryCall(app.rest.patch(`/channels/${channel.id}/messages/${m.id}`, { content: text }));
     input.disabled = false;
     if (done) end();

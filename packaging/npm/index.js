@@ -1,6 +1,6 @@
 /* index.js - a Guildhall server for the tests of a bot, and the people who use it. */
 import { spawn } from 'node:child_process';
-import { rmSync, statSync } from 'node:fs';
+import { lstatSync, rmSync, statSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -44,6 +44,8 @@ function run(binary, words, accepted = [0]) {
     const child = spawn(binary, words, { stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
+    child.stdout.setEncoding('utf8');
+    child.stderr.setEncoding('utf8');
     child.stdout.on('data', (text) => { stdout += text; });
     child.stderr.on('data', (text) => { stderr += text; });
     child.on('error', failed);
@@ -464,7 +466,9 @@ const isAlive = (pid) => {
 async function removeOldWorlds() {
   for (const name of await readdir(tmpdir())) {
     const pid = name.startsWith(WORLD_FOLDER) && Number(name.slice(WORLD_FOLDER.length).split('-')[0]);
-    if (pid && !isAlive(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true });
+    const path = join(tmpdir(), name);
+    if (!pid || isAlive(pid) || lstatSync(path, { throwIfNoEntry: false })?.uid !== process.getuid?.()) continue;
+    await rm(path, { recursive: true, force: true }).catch(() => {});
   }
 }
 

@@ -166,7 +166,7 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
     run->stage = stage;
     run->header_bytes_before = run->response.headers.n;
     /* The database would not answer: the caller can try another node at once. */
-    if (cluster && cluster_is_cut_off(cluster)) {
+    if (call->exchange && cluster && cluster_is_cut_off(cluster)) {
         end_call(run, ERR_UNAVAILABLE);
         return;
     }

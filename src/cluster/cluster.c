@@ -232,6 +232,7 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     }
     struct log_entry_sink sink = { c, deliver_log_entry };
     c->sequencer = log_sequencer_new(&sink, next);
+    c->follow.start = next;
     if (!options->alone)
         log_sequencer_record_delivered(c->sequencer);
     store_on_log_position_aborted(options->store, on_log_position_aborted, c);
@@ -298,20 +299,31 @@ bool cluster_is_ready(const struct cluster *c)
            (c->options.alone || (log_lag_ms(c) < READY_MAX_LAG_MS && !atomic_load(&c->clock_off)));
 }
 
+enum {
+    PEER_HEARTBEAT_MAX_AGE_MS = 2000,
+    /* After an outage of the database for all nodes, some reconnect later than others. */
+    RECONNECT_SLACK_MS = 6000,
+};
+
 void cluster_record_peer_heartbeat(struct cluster *c)
 {
-    atomic_store_explicit(&c->nats.peer_heartbeat_at, clock_monotonic_ns(), memory_order_relaxed);
+    int64_t now = clock_monotonic_ns();
+
+    if (now - atomic_load(&c->nats.peer_heartbeat_at) > ms_to_ns(PEER_HEARTBEAT_MAX_AGE_MS))
+        atomic_store(&c->nats.peer_heartbeats_since, now);
+    atomic_store(&c->nats.peer_heartbeat_at, now);
 }
 
 bool cluster_is_cut_off(const struct cluster *c)
 {
-    enum { PEER_HEARTBEAT_MAX_AGE_MS = 2000 };
+    int64_t now = clock_monotonic_ns();
 
-    if (!c->nats.nats || log_lag_ms(c) < READY_MAX_LAG_MS || c->count.nodes < 2)
+    if (!c->nats.nats || !atomic_load(&c->fresh_at) || log_lag_ms(c) < READY_MAX_LAG_MS ||
+        c->count.nodes < 2)
         return false;
-    int64_t heartbeat_at = atomic_load_explicit(&c->nats.peer_heartbeat_at, memory_order_relaxed);
     return !atomic_load(&c->nats.connected) ||
-           clock_monotonic_ns() - heartbeat_at < ms_to_ns(PEER_HEARTBEAT_MAX_AGE_MS);
+           (now - atomic_load(&c->nats.peer_heartbeat_at) < ms_to_ns(PEER_HEARTBEAT_MAX_AGE_MS) &&
+            now - atomic_load(&c->nats.peer_heartbeats_since) > ms_to_ns(RECONNECT_SLACK_MS));
 }
 
 unsigned cluster_count_unconnected_nodes(const struct cluster *c)

@@ -44,6 +44,7 @@ struct cluster_nats {
     char log[64], brief[64], to_all[64], to_this_node[80];
     _Atomic bool connected;
     _Atomic uint64_t received, refused;
+    _Atomic int64_t peer_heartbeats_since; /* begin of heartbeats without a pause */
     _Atomic int64_t peer_heartbeat_at; /* see cluster_record_peer_heartbeat; clock_monotonic_ns */
 };
 
@@ -56,6 +57,7 @@ struct cluster_counters {
 struct log_follower {
     int64_t beat_at, busy_until, acked;
     int64_t follow_at; /* time of the next periodic read of the log */
+    int64_t start;     /* first log position that this node reads */
     int64_t missed;    /* log position that was still missing after 2 ms, or 0 */
     int64_t last_heartbeat_at, declare_dead_at; /* time of the last heartbeat; time from which nodes
                                                    may be declared dead */

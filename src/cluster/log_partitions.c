@@ -68,8 +68,8 @@ static void stop_if_unread_rows_were_dropped(struct cluster *c)
 
     if (cluster_run_transaction(c, STORE_READ, read_first_position, &first) || c->follow.lost)
         return;
-    /* The first positions of a new database may be aborted ones that are not resolved yet. */
-    c->follow.lost = next > 1 && next < first;
+    /* Before the first event, the positions may be aborted ones that are not resolved yet. */
+    c->follow.lost = next > c->follow.start && next < first;
     if (!c->follow.lost)
         return;
     log_error("cluster: the log no longer has the event at position %lld; this node stops",
@@ -89,7 +89,8 @@ enum {
 };
 
 static const char DELETE_OLD_ROWS[] = "delete from log where position in (select position from log "
-                                      "where position < $1 order by position limit $2)";
+                                      "where position < (select max(position) from log "
+                                      "where position <= $1) order by position limit $2)";
 
 static enum err delete_old_rows(struct tx *tx, void *arg)
 {

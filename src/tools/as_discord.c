@@ -251,12 +251,24 @@ static bool create_command_process(struct as_discord_run *run)
 
 /* Ends the command if it still runs. Returns its exit status; as in a shell, 128 and the number of
  * the signal that ended it. */
+enum { STOP_TRIES = 100, STOP_TRY_US = 100 * 1000 };
+
+static bool command_has_ended(pid_t child)
+{
+    siginfo_t info = { 0 };
+
+    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid;
+}
+
 static int wait_for_command(const struct as_discord_run *run)
 {
     int status = 0;
 
     close(run->start);
     kill(run->child, SIGTERM); /* no effect if it has ended */
+    for (int i = 0; i < STOP_TRIES && !command_has_ended(run->child); i++)
+        usleep(STOP_TRY_US);
+    kill(run->child, SIGKILL); /* no effect if it has ended */
     while (waitpid(run->child, &status, 0) < 0 && errno == EINTR)
         continue;
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

@@ -27,6 +27,8 @@ struct served_instance {
     pthread_mutex_t lock; /* serializes reloads by signal and control socket */
 };
 
+static bool runs_command; /* --as-discord; set before signals are blocked */
+
 static sigset_t create_set_of_handled_signals(void)
 {
     sigset_t set;
@@ -36,7 +38,8 @@ static sigset_t create_set_of_handled_signals(void)
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
     sigaddset(&set, SNAPSHOT_SIGNAL);
-    sigaddset(&set, SIGCHLD); /* the command of --as-discord has ended */
+    if (runs_command)
+        sigaddset(&set, SIGCHLD); /* the command of --as-discord has ended */
     return set;
 }
 
@@ -201,6 +204,7 @@ int serve_until_stopped(const struct config *config, const struct command_settin
                                  .lock = PTHREAD_MUTEX_INITIALIZER };
     char url[300] = "", listen[300];
 
+    runs_command = config->as_discord;
     block_signals();
     if (settings && settings->temporary)
         temporary_server_watch_input();
@@ -260,6 +264,8 @@ int tool_serve(const struct command_settings *s, char **arguments)
         return print_usage_error("serve accepts no arguments but a command after --");
     if (command && !*command)
         return print_usage_error("-- must be followed by a command");
+    if (s->config.as_discord && s->temporary)
+        return print_usage_error("--temporary does not work with --as-discord");
     if (s->config.as_discord)
         return serve_as_discord(s, command);
     if (command)
@@ -267,7 +273,7 @@ int tool_serve(const struct command_settings *s, char **arguments)
     if (s->temporary && !temporary_server_check(s->config.data))
         return 1;
     int status = serve_until_stopped(&s->config, s, NULL, NULL);
-    if (s->temporary)
+    if (s->temporary && status == 0) /* a start fails if another server uses the folder */
         temporary_server_remove(s->config.data);
     return status;
 }

@@ -66,8 +66,10 @@ static void write_record(FILE *out, const char *test, const char *method, const 
     fprintf(out, "%s\t%s\t%s\t%s\t%.*s\t%d\t%.*s\t%zu\t%zu\t%zu\n", test, method, path, kind,
             STR_ARGS(type), a.status, STR_ARGS(answer_header(a, "Content-Type")), a.body.n, sent,
             received);
-    fwrite(body.p, 1, sent, out);
-    fwrite(a.body.p, 1, received, out);
+    if (sent)
+        fwrite(body.p, 1, sent, out);
+    if (received)
+        fwrite(a.body.p, 1, received, out);
     fclose(out);
 }
 

@@ -95,7 +95,7 @@ export class ChannelList {
     const g = this.chat.guild,
       { channels, viewAs } = this.store,
       sign = [g.id, channels.version, viewAs?.role, this.store.mayInGuild(g, "MANAGE_CHANNELS")].join();
-    if (this.sortedSign !== sign) {
+    if (viewAs || this.sortedSign !== sign) {
       const threads = new Map();
       for (const x of channels.of(g.id))
         if (isThread(x) && !x.thread_metadata?.archived) {

@@ -326,7 +326,7 @@ static void on_due_jobs_read(struct call *call, enum err e, void *arg)
     }
     /* If the result is full, more jobs may be due: query again at once, first this node's share,
      * then all jobs. After an error, query again in one second. */
-    jobs->full = begun == AT_ONCE;
+    jobs->full = !e && begun && l->count == AT_ONCE;
     lower_next_due_time(jobs, e ? clock_us() + SECOND : jobs->full || was_full ? 0 : l->next);
     finish_scheduler_operation(jobs);
 }

@@ -209,7 +209,7 @@ static bool replicas_can_still_reply(struct session_request *q, uint32_t identit
     }
     if (first || !q->is_short)
         send_replica_request(q, identity);
-    if (!first && q->no_copies)
+    if (!first && q->no_copies && nats_is_connected(q))
         return false;
     return clock_steady_ms() - q->replicas_asked_ms < (!nats_is_connected(q) ? REPLICA_RECONNECT_MS
                                                        : q->is_short         ? OTHER_REPLICA_MS
@@ -328,8 +328,9 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
 
     q->reading = false;
     if (q->without_copy_of != q->replicas_of) {
+        if (q->without_copy_of) /* replies to the first request may already be here */
+            map_clear(&q->without_copy);
         q->without_copy_of = q->replicas_of;
-        map_clear(&q->without_copy);
     }
     if (e)
         q->state = REQUEST_WAITING;

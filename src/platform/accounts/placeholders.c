@@ -32,7 +32,7 @@ enum err placeholder_insert(struct tx *tx, snowflake user_id)
 
 #define CLAIMABLE                                                                   \
     " and exists (select 1 from users u where u.id = placeholder_accounts.user_id " \
-    "and u.bot = 0 and u.disabled = 0 and u.deleting = 0)"
+    "and u.bot = 0 and u.disabled = 0 and u.deleting = 0 and u.password_hash is null)"
 static const char SET_CODE[] =
     "update placeholder_accounts set code_digest = $2, code_expires_at = $3 where user_id = $1" CLAIMABLE;
 

@@ -188,7 +188,7 @@ enum err world_file_import_user(struct world_file_importer *im, snowflake id, st
 
 static const char READ_PLACEHOLDER[] =
     "select u.avatar, p.user_id from users u left join placeholder_accounts p on "
-    "p.user_id = u.id where u.id = $1";
+    "p.user_id = u.id and u.password_hash is null where u.id = $1";
 static const char SET_AVATAR[] = "update users set avatar = $2 where id = $1";
 
 /* Returns the account's name, with its id if the name belongs to another account. */

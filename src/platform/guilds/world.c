@@ -173,7 +173,8 @@ static enum err import_guild(struct world_file_importer *im, const void *entry,
     if (e)
         return e;
     apply_world_guild(im, g, &made);
-    made.owner_id = owner;
+    if (!im->options->files) /* an archive does not change the owner of an existing guild */
+        made.owner_id = owner;
     e = import_guild_pictures(im, g, &made);
     if (!e)
         e = guild_update(im->tx, &made);

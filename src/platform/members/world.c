@@ -77,23 +77,24 @@ static enum err import_member_roles(struct world_file_importer *im, const struct
     return e ? e : member_write_roles(im->tx, &m);
 }
 
-static const char IS_ERASED[] = "select 1 from users where id = $1 and deleting = 1 and "
-                                "username = 'deleted_' || cast(id as text)";
+static const char MAY_NOT_JOIN[] = "select 1 from users where id = $1 and deleting = 1 and "
+                                   "username = 'deleted_' || cast(id as text) union all "
+                                   "select 1 from bans where user_id = $1 and guild_id = $2";
 
-/* An erased account is not made a member again by an archive that still has it. */
+/* An archive that still has them does not make members of erased accounts and banned users. */
 static enum err import_member(struct world_file_importer *im, const void *entry,
                               const struct json_path *at, snowflake guild)
 {
     const struct world_member *m = entry;
     struct json_path user_at = json_path_key(at, STR("user"));
     snowflake user = 0;
-    bool made, erased;
+    bool made, refused;
     enum err e = world_file_resolve_reference(im, &user_naming, 0, m->user, &user_at, &user);
 
     if (e || !user)
         return e;
-    e = tx_exists(im->tx, IS_ERASED, BIND(v_id(user)), &erased);
-    if (e || erased)
+    e = tx_exists(im->tx, MAY_NOT_JOIN, BIND(v_id(user), v_id(guild)), &refused);
+    if (e || refused)
         return e;
     e = insert_imported_member(im, guild, user, &made);
     if (e)
@@ -198,6 +199,8 @@ static enum err export_members(struct world_file_exporter *ex, struct opt_list *
 
 /* --- bans in world files ------------------------------------------------------------- */
 
+static const char DELETE_BANNED_MEMBER[] =
+    "delete from members where guild_id = $1 and user_id = $2";
 static const char UPDATE_BAN[] = "update bans set reason = $3 where guild_id = $1 and user_id = $2";
 
 static enum err import_ban(struct world_file_importer *im, const void *entry,
@@ -211,7 +214,11 @@ static enum err import_ban(struct world_file_importer *im, const void *entry,
 
     if (!e && user)
         e = ban_insert(im->tx, guild, user, b->reason, &new);
-    if (e || !user || new)
+    if (!e && new)
+        e = tx_exec(im->tx, DELETE_BANNED_MEMBER, BIND(v_id(guild), v_id(user)), NULL);
+    if (!e && new)
+        return update_member_count(im, NULL, at, guild);
+    if (e || !user)
         return e;
     return tx_exec(im->tx, UPDATE_BAN,
                    BIND(v_id(guild), v_id(user), optional_text_value(b->reason)), NULL);

@@ -64,10 +64,14 @@ enum err world_file_resolve_reference(struct world_file_importer *im,
 {
     int64_t found = 0;
     snowflake id;
-    enum err e =
-        read_reference(im, n->by_name, name_column_value(im, n, to), guild, n->scoped, ret, &found);
+    bool is_id = snowflake_parse(to, &id);
+    enum err e = OK;
 
-    if (!e && found == 0 && snowflake_parse(to, &id))
+    /* Archives refer by id: an object whose name consists of digits must not take a reference. */
+    if (!im->options->files || !is_id)
+        e = read_reference(im, n->by_name, name_column_value(im, n, to), guild, n->scoped, ret,
+                           &found);
+    if (!e && found == 0 && is_id)
         e = read_reference(im, n->by_id, v_id(id), guild, n->scoped, ret, &found);
     if (e || found == 1)
         return e;

@@ -13,7 +13,7 @@ enum {
     POSTGRES_QUEUE_MAX = 256,
     POSTGRES_GROUP_MAX = 16,
     POSTGRES_STATISTICS_SLOTS = 1 << 12,
-    POSTGRES_WRITE_LOCKS = 256,
+    POSTGRES_WRITE_LOCKS = 48, /* ThreadSanitizer allows a thread 64 locks */
 };
 struct postgres_statement;
 struct postgres_parameters;

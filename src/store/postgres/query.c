@@ -538,12 +538,12 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
         c->must_leave = true;
         return tx_mark_failed(tx, ERR_STORE_RETRY);
     }
-    enum err e = find_statement(c, sql, &st);
-    if (e)
-        return tx_mark_failed(tx, e);
+    enum err e = OK;
     postgres_encode_parameters(&p, tx_arena(tx), values, count);
     if (sql_is_read(sql) && !is_query_queued(c, tx->work, sql, &p, count))
         e = prefetch_or_learn(c, tx->work, sql, &p, count);
+    if (!e) /* after the prefetch, which may free all statements of the connection */
+        e = find_statement(c, sql, &st);
     if (e)
         return tx_mark_failed(tx, e);
     if (only_queues_queries(c)) {

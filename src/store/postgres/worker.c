@@ -237,7 +237,7 @@ unsigned postgres_write_lock_index(const struct work_item *work)
                    : work->id_count                          ? work->ids[0]
                                                              : (uintptr_t)work->name;
 
-    return hash_u64(key) % POSTGRES_WRITE_LOCKS;
+    return (unsigned)(hash_u64(key) % POSTGRES_WRITE_LOCKS);
 }
 
 /* Writes hold their lock in shared mode. After CONCURRENT_TRIES conflicts a work item takes the

@@ -226,7 +226,7 @@ int tool_record(const struct command_settings *s, char **arguments)
     const char *url = console_server_url(&s->config, arena);
     int status = 1;
     if (url) {
-        r.file = strcmp(arguments[0], "-") == 0 ? stdout : fopen(arguments[0], "w");
+        r.file = strcmp(arguments[0], "-") == 0 ? stdout : fopen(arguments[0], "wx");
         if (!r.file)
             fprintf(stderr, "guildhall: cannot write '%s': %s\n", arguments[0], strerror(errno));
     }

@@ -102,8 +102,9 @@ static void copy_saved_file(struct chat_export *x, struct arena *arena, struct s
         guild_archive_report(x->archive, what, "the export was made without files");
         return;
     }
-    if (!str_percent_decode(arena, url, false, &name) || memmem(name.p, name.n, "..", 2) ||
-        !name.n || name.p[0] == '/' ||
+    /* Exports put files into a folder of their own. A hidden file, such as a key, is never one. */
+    if (!str_percent_decode(arena, url, false, &name) || !name.n || name.p[0] == '/' ||
+        name.p[0] == '.' || memmem(name.p, name.n, "/.", 2) || !memchr(name.p, '/', name.n) ||
         !world_file_map(str_dup_cstring(arena, STR_CONCAT(arena, folder, name)), &bytes)) {
         guild_archive_report(x->archive, what, "the file is not next to the export");
         return;

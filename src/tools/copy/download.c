@@ -406,7 +406,7 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
     struct event_reader *r = arg;
     struct copy_download *d = r->download;
     char step[100], file[120], path[300];
-    snowflake id = json_member_id(line, "id"), last = 0;
+    snowflake id = json_member_id(line, "id"), last = 0, before;
     struct buf body, lines;
     size_t n;
 
@@ -417,6 +417,7 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
     buf_init(&body, SIZE_MAX);
     buf_init(&lines, SIZE_MAX);
     do {
+        before = last;
         n = 0;
         snprintf(path, sizeof path,
                  "/guilds/%" PRIu64 "/scheduled-events/%" PRIu64 "/users?limit=100&after=%" PRIu64,
@@ -429,7 +430,7 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
         if (n)
             last = json_member_id(
                 json_member_raw(((struct str *)items.items)[items.count - 1], "user"), "id");
-    } while (n >= 100 && last);
+    } while (n >= 100 && last > before);
     snprintf(file, sizeof file, "%s.jsonl", step);
     if (r->result == COPY_OK && !guild_archive_write_lines(d->archive, file, buf_str(&lines)))
         r->result = COPY_STOPPED;
@@ -485,9 +486,11 @@ static bool queue_picture(void *arg, struct str line, int64_t next_offset, struc
         json_member_text(arena, object, json_member_raw(object, "sound_id").n ? "sound_id" : "id");
     struct str hash = row->member ? json_member_text(arena, object, row->member) : STR("");
     struct file_job job = { .batch = &r->batch };
+    snowflake number;
 
     (void)next_offset;
-    if (!id.n || id.n > 20 || hash.n > 80 || (row->member && !hash.n) ||
+    /* Both become part of a path, so neither may name another folder. */
+    if (!snowflake_parse(id, &number) || id.n > 20 || hash.n > 80 || (row->member && !hash.n) ||
         memchr(hash.p, '/', hash.n))
         return true;
     char *id_text = str_dup_cstring(arena, id), *hash_text = str_dup_cstring(arena, hash);
@@ -615,7 +618,7 @@ enum copy_result copy_print_estimate(struct copy_source *source,
             int64_t total = json_member_int(buf_str(&body), "total_results");
 
             printf("%-18s %lld, at least %lld requests\n", "messages", (long long)total,
-                   (long long)(total / 100 + 1));
+                   (long long)total / 100 + 1);
         } else {
             printf("%-18s unknown: %s\n", "messages", c.reason);
         }

@@ -264,7 +264,7 @@ enum copy_result copy_download_messages(struct copy_download *d, struct copy_con
 {
     struct message_download m = { .download = d, .connection = c, .channel = channel->id };
     struct guild_archive_list list;
-    char name[100];
+    char name[100], why[sizeof c->reason] = ""; /* why: the pins were refused */
     size_t n = 0;
 
     snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", channel->id);
@@ -277,11 +277,19 @@ enum copy_result copy_download_messages(struct copy_download *d, struct copy_con
     }
     buf_init(&m.body, SIZE_MAX);
     buf_init(&m.lines, SIZE_MAX);
-    if (download_pins(&m) == COPY_OK) {
+    if (download_pins(&m) == COPY_REFUSED) {
+        snprintf(why, sizeof why, "%s", c->reason);
+        m.result = COPY_OK;
+    }
+    if (m.result == COPY_OK) {
         do {
             n = download_page(&m, &list);
             update_progress(d, channel, list.last, n);
         } while (n >= MESSAGES_PER_PAGE && m.result == COPY_OK && !copy_download_is_stopped(d));
+    }
+    if (m.result == COPY_OK && *why) {
+        snprintf(name, sizeof name, "pins of %" PRIu64, channel->id);
+        guild_archive_report(d->archive, name, why);
     }
     buf_clear(&m.body);
     buf_clear(&m.lines);

@@ -303,7 +303,7 @@ enum copy_result copy_download_file(struct copy_connection *c, const char *url, 
     enum copy_result result = COPY_FAILED;
 
     /* Files come from the configured server only: an address of a message could name any host. */
-    snprintf(address, sizeof address, "%s%s", c->source->cdn, below ? below : "/");
+    snprintf(address, sizeof address, "%s%s", c->source->cdn, below && *below == '/' ? below : "/");
     snprintf(partial, sizeof partial, "%s.%p.part", path, (void *)c); /* another thread's differs */
     for (int attempt = 0; attempt < MAX_ATTEMPTS && result == COPY_FAILED; attempt++) {
         int fd = guild_archive_make_folders(path)

@@ -174,13 +174,12 @@ static void compare_values(struct body_comparison *c, struct str path, struct st
 
     if (str_eq(recorded, now))
         return;
-    if (kind != kind_of(now, c->arena))
-        append_description(c, path, " was ", recorded, ", is now ", now);
-    else if (kind == JSON_OBJECT)
+    bool same_kind = kind == kind_of(now, c->arena);
+    if (same_kind && kind == JSON_OBJECT)
         compare_objects(c, path, recorded, now);
-    else if (kind == JSON_ARRAY)
+    else if (same_kind && kind == JSON_ARRAY)
         compare_arrays(c, path, recorded, now);
-    else if (kind == JSON_STRING)
+    else if (same_kind && kind == JSON_STRING)
         compare_strings(c, path, recorded, now);
     else
         append_description(c, path, " was ", recorded, ", is now ", now);

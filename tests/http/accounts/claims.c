@@ -206,6 +206,30 @@ static void erased_account_does_not_come_back_with_the_next_import(struct world 
     expect_json(client_get(bob, "/users/" CLEO), "{'username': 'deleted_" CLEO "'}");
 }
 
+static void account_with_a_password_cannot_be_claimed(struct world *w)
+{
+    import_placeholders(w);
+    const char *code = new_code(w, CLEO);
+
+    world_file_here(w, "{'users': [{'username': 'cleo', 'password': 'battery staple'}]}");
+    expect_code_refused(w, code);
+    expect(!*new_code(w, CLEO));
+}
+
+/* The guild of the second import lists cleo as a member, as an older archive does. */
+static void banned_placeholder_does_not_come_back_with_the_next_import(struct world *w)
+{
+    import_placeholders(w);
+    world_file_here(w,
+                    "{'guilds': [{'name': 'Here', 'owner': 'ada', 'bans': [{'user': 'cleo'}]}]}");
+    world_file_here(
+        w, "{'guilds': [{'name': 'Here', 'owner': 'ada', 'members': [{'user': 'cleo'}]}]}");
+    struct answer a = claim(w, new_code(w, CLEO));
+    struct client *cleo = world_client_with(w, answer_text(a, "token"));
+
+    expect_json(client_get(cleo, "/users/@me/guilds"), "[]");
+}
+
 static void placeholder_with_a_taken_name_gets_its_id(struct world *w)
 {
     world_client(w, "bob");
@@ -223,6 +247,8 @@ const struct test claims_tests[] = {
     TEST(claim_with_the_email_of_another_account_is_refused_and_keeps_the_code),
     TEST(import_does_not_change_a_claimed_account),
     TEST(erased_account_does_not_come_back_with_the_next_import),
+    TEST(account_with_a_password_cannot_be_claimed),
+    TEST(banned_placeholder_does_not_come_back_with_the_next_import),
     TEST(placeholder_with_a_taken_name_gets_its_id),
     { 0 },
 };

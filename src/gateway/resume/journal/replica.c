@@ -95,11 +95,11 @@ uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *id
 
 bool replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const struct map *identities)
 {
-    bool are_in_set = true;
     uintptr_t identity;
     size_t at = 0;
 
     pthread_mutex_lock(&k->lock);
+    bool are_in_set = k->replicas.count > 0; /* a node that has just started knows none */
     while ((identity = (uintptr_t)map_next(&k->replicas, &at)))
         are_in_set = are_in_set && (identity == k->identity || identity == owner ||
                                     map_get(identities, identity));

@@ -58,6 +58,7 @@ static void authorization_codes_are_hidden_on_token_routes(void **state)
     assert_hidden_in_body("{\"backup_codes\":[{\"code\":\"abcdefgh\"}]}",
                           "/users/@me/mfa/totp/enable", "{\"backup_codes\":[{\"code\":\"***\"}]}");
     assert_hidden_in_body("{\"code\":\"123456\"}", "/users/@me/disable", "{\"code\":\"***\"}");
+    assert_hidden_in_body("{\"code\":\"claim-x\"}", "/auth/claim", "{\"code\":\"***\"}");
     assert_hidden_in_body("{\"code\":654321,\"ticket\":\"x\"}", "/auth/mfa/totp",
                           "{\"code\":\"***\",\"ticket\":\"***\"}");
     assert_hidden_in_body("{\"message\":\"Invalid two-factor code\",\"code\":60008}",

@@ -469,7 +469,8 @@ static void node_without_a_copy_says_so(void **state)
 
     assert_int_equal(reply.to, ASKER);
     map_init(&without_copy);
-    assert_true(replica_nodes_are_in_set(asker, OWNER, &without_copy)); /* no other node is known */
+    /* A node that has just started does not know yet which nodes have copies. */
+    assert_false(replica_nodes_are_in_set(asker, OWNER, &without_copy));
     announce_replica_node(asker, ASKER);
     announce_replica_node(asker, OTHER);
     announce_replica_node(asker, OWNER);
