@@ -88,6 +88,19 @@ static void write_chat_users(struct json_writer *j, struct arena *arena, struct 
 
 /* --- files --------------------------------------------------------------------------------- */
 
+/* Exports put files into a folder of their own. A hidden file, such as a key, is never one. */
+static bool is_name_of_saved_file(struct str name)
+{
+    bool in_folder = false;
+
+    for (size_t i = 0; i < name.n; i++) {
+        if (name.p[i] == '.' && (i == 0 || name.p[i - 1] == '/'))
+            return false;
+        in_folder = in_folder || (i > 0 && name.p[i] == '/');
+    }
+    return in_folder && name.p[0] != '/';
+}
+
 /* Copies a file that was saved next to the export. */
 static void copy_saved_file(struct chat_export *x, struct arena *arena, struct str url,
                             snowflake id)
@@ -102,9 +115,7 @@ static void copy_saved_file(struct chat_export *x, struct arena *arena, struct s
         guild_archive_report(x->archive, what, "the export was made without files");
         return;
     }
-    /* Exports put files into a folder of their own. A hidden file, such as a key, is never one. */
-    if (!str_percent_decode(arena, url, false, &name) || !name.n || name.p[0] == '/' ||
-        name.p[0] == '.' || memmem(name.p, name.n, "/.", 2) || !memchr(name.p, '/', name.n) ||
+    if (!str_percent_decode(arena, url, false, &name) || !is_name_of_saved_file(name) ||
         !world_file_map(str_dup_cstring(arena, STR_CONCAT(arena, folder, name)), &bytes)) {
         guild_archive_report(x->archive, what, "the file is not next to the export");
         return;
