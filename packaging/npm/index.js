@@ -348,7 +348,8 @@ class Guildhall {
   }
 
   /** Saves the calls and events of a bot to a file for `guildhall replay`. */
-  record(file, bot = this.bots[0]) {
+  async record(file, bot = this.bots[0]) {
+    await rm(file, { force: true }); // the program does not overwrite a file
     return this.#run('record', file, '--user', bot);
   }
 
@@ -376,6 +377,7 @@ class Guildhall {
       await writeFile(`${path}.txt`, `${error?.stack ?? error}\n\n${(await this.traffic({ limit: 200 })).map((r) => r.line).join('\n')}\n`);
       parts.push(`transcript: ${path}.txt`);
       for (const bot of this.bots) {
+        await rm(`${path}.${bot}.jsonl`, { force: true });
         const { status } = await this.command('record', `${path}.${bot}.jsonl`, '--user', bot);
         if (status === 0) parts.push(`recording: ${path}.${bot}.jsonl`);
       }

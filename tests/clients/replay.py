@@ -154,7 +154,11 @@ def unusable_recordings_are_refused(executable):
         expect(done.returncode == 1 and "no server runs" in done.stderr, done.stderr)
         server = start_guildhall(executable, os.path.join(folder, "data"))
         try:
-            done = run(executable, "record", path, "--user", "x", "--data", os.path.join(folder, "data"))
+            words = ["--user", "x", "--data", os.path.join(folder, "data")]
+            done = run(executable, "record", path, *words)
+            expect(done.returncode == 1 and "File exists" in done.stderr, done.stderr)
+            expect(os.path.getsize(path) > 0, "the existing file was changed")
+            done = run(executable, "record", path + ".new", *words)
             expect(done.returncode == 3 and "records no traffic" in done.stderr, done.stderr)
         finally:
             server.stop()

@@ -13,6 +13,7 @@ import fcntl
 import functools
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -508,6 +509,7 @@ class Guildhall:
 
     def record(self, file: str, bot: Optional[str] = None) -> None:
         """Saves the calls and events of a bot to a file for `guildhall replay`."""
+        pathlib.Path(file).unlink(missing_ok=True)  # the program does not overwrite a file
         self.run("record", file, "--user", bot or self.bots[0])
 
     def picture(self, file: str, user: Optional[str] = None, channel: str = "general") -> str:
@@ -531,6 +533,7 @@ class Guildhall:
                 file.write(f"{error}\n\n" + "\n".join(r["line"] for r in self.traffic(limit=200)) + "\n")
             parts.append(f"transcript: {path}.txt")
             for bot in self.bots:
+                pathlib.Path(f"{path}.{bot}.jsonl").unlink(missing_ok=True)
                 if self.run("record", f"{path}.{bot}.jsonl", "--user", bot, check=False).returncode == 0:
                     parts.append(f"recording: {path}.{bot}.jsonl")
             if picture:

@@ -117,7 +117,7 @@ def test_many_tests_have_a_fresh_world_each():
             own.as_user("ada").say("mine")
     spent = processor_seconds() - spent
     print(f"{count} fresh worlds: {(time.monotonic() - start) * 1000:.0f} ms, {spent * 1000:.0f} ms of processor time")
-    assert spent < count * 0.1
+    assert spent < count * 0.3  # the program may be built with a sanitizer
 
 
 def test_a_snapshot_is_restored():
