@@ -151,7 +151,8 @@ class Registry(http.server.ThreadingHTTPServer):
             declared = {k: v for k, v in declared.items() if k not in ("scripts", "devDependencies")}
             tarball = f"{self.url}/{name}/-/{version}.tgz"
             versions[version] = {**declared, "dist": {"tarball": tarball}}
-        return {"name": name, "dist-tags": {"latest": list(versions)[-1]}, "versions": versions}
+        newest = max(versions, key=lambda v: [int(n) for n in re.findall(r"\d+", v)])
+        return {"name": name, "dist-tags": {"latest": newest}, "versions": versions}
 
 
 class RegistryRequest(http.server.BaseHTTPRequestHandler):

@@ -16,6 +16,7 @@
 enum {
     MAX_TRIES = 16,
     CONCURRENT_TRIES = 4,
+    EXCLUSIVE_TRIES = 10,
     UNREACHABLE_TIMEOUT_MS = 5000, /* timeout of a work item if the database is unreachable */
     MIN_RECONNECT_WAIT_MS = 100,   /* first wait between connection attempts; doubled each time */
     MAX_RECONNECT_WAIT_MS = 5000,  /* longest wait between connection attempts */
@@ -240,23 +241,39 @@ unsigned postgres_write_lock_index(const struct work_item *work)
     return (unsigned)(hash_u64(key) % POSTGRES_WRITE_LOCKS);
 }
 
+/* Locks an interval of the write locks exclusively, in the order of their indexes, as groups do. */
+static void lock_writes(struct postgres *p, unsigned first, unsigned end)
+{
+    for (unsigned i = first; i < end; i++)
+        pthread_rwlock_wrlock(&p->write_locks[i]);
+}
+
+static void unlock_writes(struct postgres *p, unsigned first, unsigned end)
+{
+    for (unsigned i = first; i < end; i++)
+        pthread_rwlock_unlock(&p->write_locks[i]);
+}
+
 /* Writes hold their lock in shared mode. After CONCURRENT_TRIES conflicts a work item takes the
  * lock exclusively, so that no work item of this process that changes the same rows can conflict
  * with it. Others continue: while the database is milliseconds away, or another node has locked the
- * rows, a lock of the whole process would stall all writes. */
+ * rows, a lock of the whole process would stall all writes. Only after EXCLUSIVE_TRIES conflicts,
+ * which are those with work items of another lock, it takes all locks. */
 static enum attempt_result run_attempt_with_write_lock(struct postgres_worker *w,
                                                        struct work_item *work, unsigned tries)
 {
-    pthread_rwlock_t *writing = &w->pool->write_locks[postgres_write_lock_index(work)];
+    unsigned own = postgres_write_lock_index(work);
+    bool all = tries >= EXCLUSIVE_TRIES;
+    unsigned first = all ? 0 : own, end = all ? POSTGRES_WRITE_LOCKS : own + 1;
 
     if (!work_item_is_write(work) || w->is_separate)
         return run_attempt(w, work);
     if (tries < CONCURRENT_TRIES)
-        pthread_rwlock_rdlock(writing);
+        pthread_rwlock_rdlock(&w->pool->write_locks[own]);
     else
-        pthread_rwlock_wrlock(writing);
+        lock_writes(w->pool, first, end);
     enum attempt_result o = run_attempt(w, work);
-    pthread_rwlock_unlock(writing);
+    unlock_writes(w->pool, first, end);
     return o;
 }
 
