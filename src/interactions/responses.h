@@ -5,7 +5,7 @@
 #include "interactions/internal.h"
 #include "platform/messages/message_body.h"
 
-/* --- callback_schema.c ---------------------------------------------------------------- */
+/* --- callback/schema.c ---------------------------------------------------------------- */
 
 /* The data of a callback; the callback's type decides which members apply. */
 struct callback_data {
@@ -45,7 +45,7 @@ struct callback_reply_body {
 extern const struct type callback_body, callback_reply, follow_up_body;
 extern const struct schema callback_query;
 
-/* --- callback_modal.c ----------------------------------------------------------------- */
+/* --- callback/modal.c ----------------------------------------------------------------- */
 
 /* Validates a modal. Adds errors to the form below `here`, the path of the callback's data. */
 void validate_modal(struct form *form, const struct json_path *here,
@@ -55,7 +55,7 @@ struct str encode_modal(struct arena *arena, const struct callback_data *in);
 void emit_modal_create(struct call *call, const struct interaction *it, const struct application *a,
                        const struct callback_data *in);
 
-/* --- callback_choices.c --------------------------------------------------------------- */
+/* --- callback/choices.c --------------------------------------------------------------- */
 
 /* Validates the choices against the type of the focused option, and their localized names. */
 enum err validate_autocomplete_choices(struct call *call, const struct interaction *it,
@@ -113,7 +113,7 @@ enum err encode_interaction_metadata(struct call *call, const struct interaction
 bool message_is_of_interaction(struct arena *arena, const struct message *m,
                                snowflake interaction_id);
 
-/* --- callback.c ----------------------------------------------------------------------- */
+/* --- callback/callback.c -------------------------------------------------------------- */
 
 /* Resolves {interaction.callback.token}, which must belong to the interaction in the path. */
 enum err resolve_callback_token(struct call *call);

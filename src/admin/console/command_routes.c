@@ -224,7 +224,7 @@ static const struct field snapshot_name_fields[] = {
       .doc = "Letters, digits, hyphens, dots and underscores" },
     { 0 },
 };
-static const struct schema snapshot_name_schema = { .name = "SnapshotOrder",
+static const struct schema snapshot_name_schema = { .name = "SnapshotRequest",
                                                     .size = sizeof(struct snapshot_name),
                                                     .fields = snapshot_name_fields };
 static const struct type type_snapshot_name = { .kind = KIND_OBJECT,

@@ -37,7 +37,7 @@ static const struct field fault_fields[] = {
     { 0 },
 };
 /* clang-format on */
-static const struct schema fault_schema = { .name = "FaultOrder",
+static const struct schema fault_schema = { .name = "FaultRequest",
                                             .size = sizeof(struct fault_request),
                                             .fields = fault_fields };
 const struct type operator_fault_type = { .kind = KIND_OBJECT, .schema = &fault_schema };

@@ -26,7 +26,7 @@ void gateway_socket_on_open(struct websocket *ws, void *arg)
     p->ws = ws;
     p->dialect = d;
     p->since_ms = clock_steady_ms();
-    p->connection_number = atomic_fetch_add(&g->accepted_connections, 1) + 1;
+    p->connection_number = atomic_fetch_add(&g->count.accepted, 1) + 1;
     websocket_set_data(ws, p);
     links_append(&p->gateway_loop->peers, &p->link);
     atomic_fetch_add(&g->count.connected, 1);

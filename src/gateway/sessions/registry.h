@@ -21,6 +21,7 @@ struct loop_event_counter;
 struct gateway_counters {
     _Atomic uint64_t connected, identified, resumed, recovered, disconnected_slow, closed,
         session_count, missed_log_rows;
+    _Atomic uint64_t accepted; /* accepted connections, whose numbers are unique */
 };
 
 struct gateway {
@@ -56,8 +57,7 @@ struct gateway {
     _Atomic unsigned presence_bots; /* number of bot sessions with the intent GUILD_PRESENCES */
     bool busy;                      /* only while stopping: a loop still has work */
     struct gateway_counters count;
-    _Atomic uint64_t accepted_connections; /* number of accepted connections */
-    unsigned cluster_heartbeats;           /* heartbeats of this node as the first of the cluster */
+    unsigned cluster_heartbeats; /* heartbeats of this node as the first of the cluster */
 };
 
 /* The presence last announced for an account, or for one shard of a bot. */

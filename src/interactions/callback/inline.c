@@ -1,4 +1,4 @@
-/* callback_inline.c - callbacks in the HTTP response of the app's interactions endpoint. */
+/* inline.c - callbacks in the HTTP response of the app's interactions endpoint. */
 #include "interactions/responses.h"
 
 #include "api/jobs/internal_call.h"

@@ -1,4 +1,4 @@
-/* callback_routes.c - routes of callbacks and follow-ups. */
+/* routes.c - routes of callbacks and follow-ups. */
 #include "api/hooks.h"
 #include "api/jobs/jobs.h"
 #include "interactions/responses.h"

@@ -1,4 +1,4 @@
-/* callback_schema.c - schemas of callbacks and follow-ups. */
+/* schema.c - schemas of callbacks and follow-ups. */
 #include "interactions/responses.h"
 
 /* --- body ----------------------------------------------------------------------------- */

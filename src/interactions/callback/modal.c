@@ -1,4 +1,4 @@
-/* callback_modal.c - modals in callbacks: validation, storage, and the event to the user. */
+/* modal.c - modals in callbacks: validation, storage, and the event to the user. */
 #include "interactions/responses.h"
 
 #include "base/utf8.h"

@@ -1,4 +1,4 @@
-/* callback_choices.c - autocomplete choices: validation and the event to the user. */
+/* choices.c - autocomplete choices: validation and the event to the user. */
 #include "interactions/responses.h"
 
 #include "base/utf8.h"
