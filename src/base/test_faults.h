@@ -26,7 +26,8 @@ enum test_fault {
     TEST_FAULT_REPEATED_EVENTS, /* events that a store read already contained are delivered again */
     TEST_FAULT_CHECK_VIEWS,     /* not a fault: compares guild views with the store on each read */
     TEST_FAULT_LATE_LOOPS, /* not a fault: each loop receives an event 1 ms after the previous */
-    TEST_FAULT_LATE_READS, /* not a fault: changes the order in which reads for READY end */
+    TEST_FAULT_PATIENT_RESUME, /* not a fault: a RESUME waits eight times as long for replicas */
+    TEST_FAULT_LATE_READS,     /* not a fault: changes the order in which reads for READY end */
 };
 
 #if TEST_BUILD

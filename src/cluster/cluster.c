@@ -194,12 +194,17 @@ static enum err join_as_single_node(struct cluster *c, int64_t *ret)
 
 static enum err join_cluster(struct cluster *c, int64_t *ret)
 {
+    int64_t first = 0;
+
     c->identity = store_process_identity(c->options.store);
     c->node = process_identity_node_number(c->identity);
     c->side = store_connection_new(c->options.store);
     enum err e = node_register(c);
     if (!e)
         e = find_log_position_to_start(c, ret);
+    if (!e)
+        e = cluster_run_transaction(c, STORE_READ, read_first_log_position, &first);
+    c->follow.log_had_rows = first && first < *ret;
     return e ? e : cluster_nats_open(c);
 }
 
@@ -232,7 +237,6 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
     }
     struct log_entry_sink sink = { c, deliver_log_entry };
     c->sequencer = log_sequencer_new(&sink, next);
-    c->follow.start = next;
     if (!options->alone)
         log_sequencer_record_delivered(c->sequencer);
     store_on_log_position_aborted(options->store, on_log_position_aborted, c);

@@ -57,7 +57,7 @@ struct cluster_counters {
 struct log_follower {
     int64_t beat_at, busy_until, acked;
     int64_t follow_at; /* time of the next periodic read of the log */
-    int64_t start;     /* first log position that this node reads */
+    bool log_had_rows; /* the log had rows before the first position that this node reads */
     int64_t missed;    /* log position that was still missing after 2 ms, or 0 */
     int64_t last_heartbeat_at, declare_dead_at; /* time of the last heartbeat; time from which nodes
                                                    may be declared dead */
@@ -167,6 +167,10 @@ enum err check_delivered_log_entries(struct cluster *c);
 
 /* Creates the next partition of the log table in time, drops old ones, and deletes old rows. */
 void log_partitions_maintain(struct cluster *c);
+/* Checks whether log rows were dropped that this node has not read; if so, stops it and sets *ret.
+ * The check is valid for all reads of the log that ended before it. */
+enum err stop_if_unread_rows_were_dropped(struct cluster *c, bool *ret);
+enum err read_first_log_position(struct tx *tx, void *arg); /* arg: int64_t *; 0 if log is empty */
 /* Minimum age of rows that are deleted, in ms; tests may change it. */
 extern int64_t log_retention_ms;
 

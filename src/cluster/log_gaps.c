@@ -85,15 +85,17 @@ enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool
     return e;
 }
 
-/* Reads all log positions up to s->last again. Positions that are still missing were aborted. */
+/* Reads all log positions up to s->last again. Positions that are still missing were aborted,
+ * unless their rows were dropped because of their age. */
 static void resolve_gap(struct cluster *c)
 {
     struct log_gap_check *s = &c->gap_check;
     int64_t last = 0;
-    bool more = true;
+    bool more = true, dropped;
 
     while (more && last < s->last) {
-        if (log_follower_read_page(c, &last, &more))
+        if (log_follower_read_page(c, &last, &more) ||
+            stop_if_unread_rows_were_dropped(c, &dropped) || dropped)
             return;
         atomic_fetch_add(
             &c->count.aborted,

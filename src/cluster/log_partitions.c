@@ -53,7 +53,7 @@ static enum err drop_partition(struct tx *tx, void *arg)
     return tx_exec(tx, "select log_drop_part($1)", BIND(v_int(t->part)), NULL);
 }
 
-static enum err read_first_position(struct tx *tx, void *arg)
+enum err read_first_log_position(struct tx *tx, void *arg)
 {
     int64_t *first = arg;
 
@@ -61,20 +61,24 @@ static enum err read_first_position(struct tx *tx, void *arg)
 }
 
 /* While this process was paused, other nodes may have dropped log rows that it has not read. Then
- * its sessions would miss events without notice, so this node stops. */
-static void stop_if_unread_rows_were_dropped(struct cluster *c)
+ * its sessions would miss events without notice, so this node stops. If the log never had a row
+ * before the next position, the positions before the first row are not dropped ones: they were
+ * aborted, or their transactions are still open. */
+enum err stop_if_unread_rows_were_dropped(struct cluster *c, bool *ret)
 {
+    struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
     int64_t first = 0, next = log_sequencer_next_position(c->sequencer);
+    enum err e = cluster_run_transaction(c, STORE_READ, read_first_log_position, &first);
 
-    if (cluster_run_transaction(c, STORE_READ, read_first_position, &first) || c->follow.lost)
-        return;
-    /* Before the first event, the positions may be aborted ones that are not resolved yet. */
-    c->follow.lost = next > c->follow.start && next < first;
-    if (!c->follow.lost)
-        return;
-    log_error("cluster: the log no longer has the event at position %lld; this node stops",
-              (long long)next);
-    c->options.lost(c->options.arg);
+    if (!e && !c->follow.lost && next < first &&
+        (c->follow.log_had_rows || log_sequencer_list_delivered(c->sequencer, delivered))) {
+        c->follow.lost = true;
+        log_error("cluster: the log no longer has the event at position %lld; this node stops",
+                  (long long)next);
+        c->options.lost(c->options.arg);
+    }
+    *ret = c->follow.lost;
+    return e;
 }
 
 /* --- deletion of old rows ------------------------------------------------------------- */
@@ -129,8 +133,9 @@ void log_partitions_maintain(struct cluster *c)
 {
     int64_t next = log_sequencer_next_position(c->sequencer);
     struct partition_task t = { .part = next / PARTITION_POSITIONS + 1 };
+    bool dropped;
 
-    stop_if_unread_rows_were_dropped(c);
+    stop_if_unread_rows_were_dropped(c, &dropped); /* on failure the next heartbeat retries */
     if (next % PARTITION_POSITIONS > PARTITION_POSITIONS / 2)
         cluster_run_transaction(c, STORE_APPEND, create_partition, &t);
     if (!cluster_run_transaction(c, STORE_READ, read_expired_partition, &t) && t.done)

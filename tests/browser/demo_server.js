@@ -7,7 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ActionRowBuilder, ButtonBuilder, ButtonStyle, Client, EmbedBuilder, GatewayIntentBits, ModalBuilder, StringSelectMenuBuilder, TextInputBuilder, TextInputStyle } from "discord.js";
 
-const PATIENCE_MS = 60000;
+/** Time limit of one step, on a busy machine. */
+export const PATIENCE_MS = Number(process.env.BROWSER_PATIENCE_MS) || 180000;
 export const WebSocket = createRequire(import.meta.resolve("discord.js"))("ws"); // the version of discord.js
 
 /** Waits for a condition; the error names the condition. */

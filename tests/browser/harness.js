@@ -5,12 +5,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Server, bot, until } from "./demo_server.js";
+import { PATIENCE_MS, Server, bot, until } from "./demo_server.js";
 
-const PATIENCE_MS = Number(process.env.BROWSER_PATIENCE_MS) || 60000; // time limit of one step, on a busy machine
 const MOST_TRIES = 3;
 const workers = new AsyncLocalStorage();
-export const options = { source: "", executable: "", pictures: "", artefacts: "", storeLayout: false, browser: null };
+export const options = { source: "", executable: "", pictures: "", artefacts: "", storeLayout: false, browser: null, control: null };
 
 /** The group in which this test runs. */
 export const worker = () => workers.getStore();
@@ -57,12 +56,23 @@ export class Worker {
   }
 }
 
+/** Opens a page in a window of its own. Chromium draws a page in a background tab only once per second, and each click waits for two frames. */
+export function newWindow(context) {
+  const open = async () => {
+    const { targetInfo } = await (await browserSideOf(context.pages()[0])).send("Target.getTargetInfo");
+    const control = await (options.control ??= options.browser.newBrowserCDPSession());
+    const [page] = await Promise.all([context.waitForEvent("page"), control.send("Target.createTarget", { url: "about:blank", browserContextId: targetInfo.browserContextId, newWindow: true })]);
+    return page;
+  };
+  return (context.opening = Promise.resolve(context.opening).catch(() => {}).then(open)); // one after the other: the event does not say who opened the page
+}
+
 /**
  * Opens a window of a logged-in user, or of a guest without a name.
  * @param {string|null} name @param {{elsewhere?: boolean, fresh?: boolean}} [more] whether it may contact other servers, whether its caches are empty; and options of playwright
  */
 export async function enter(name, { elsewhere, fresh, ...kind } = {}) {
-  const own = worker(), context = await own.contextFor(kind, fresh ? `fresh ${own.contexts.size}` : undefined), page = await context.newPage();
+  const own = worker(), context = await own.contextFor(kind, fresh ? `fresh ${own.contexts.size}` : undefined), page = await newWindow(context);
   own.pages.add(page);
   page.on("close", () => own.pages.delete(page));
   page.on("pageerror", (e) => own.problems.push(String(e.stack || e)));

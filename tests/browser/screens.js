@@ -59,8 +59,10 @@ export const nameOf = (path) => path.replace(/\?.*/, "").replace(/\d{15,}/g, "")
 
 /** Returns whether the form opened; a busy machine may delay the bot beyond its time limit. */
 async function formComes(page) {
+  const form = page.getByRole("dialog", { name: "The form" }), late = page.locator("article").filter({ has: page.getByRole("button", { name: "Fill in" }) }).last().getByRole("alert");
   await page.getByRole("button", { name: "Fill in" }).last().click();
-  return page.getByRole("dialog", { name: "The form" }).waitFor({ timeout: 8000 }).then(() => true, () => false);
+  await until("the form opens, or the bot is too late", async () => (await form.count()) > 0 || (await late.count()) > 0);
+  return (await form.count()) > 0;
 }
 
 /** Overlays of a page. @type {[string, (page: any) => Promise<unknown>, (page: any) => Promise<unknown>][]} */

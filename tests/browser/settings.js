@@ -210,8 +210,11 @@ export const TESTS = {
     const shown = page.getByRole("dialog", { name: "The bot’s token" });
     const token = await shown.locator(".secret").textContent();
     assert.equal((await server().call(`Bot ${token}`, "GET", "/users/@me")).bot, true);
-    await page.route("**/application-command-index", (r) => setTimeout(() => r.continue(), 1000)); // so that nothing is redrawn during the click
+    let release;
+    const clicked = new Promise((go) => { release = go; }); // nothing is redrawn during the click
+    await page.route("**/application-command-index", (r) => clicked.then(() => r.continue()));
     await shown.getByRole("button", { name: "Close" }).click();
+    release();
     assert.match(await page.getByLabel("Install link").inputValue(), /\/oauth2\/authorize\?client_id=\d+&scope=bot/);
     await page.getByLabel("URL").fill("http://127.0.0.1:9/");
     await page.getByRole("button", { name: "Save and test" }).click();

@@ -1,6 +1,6 @@
 // unread.js - what is new: the divider, marks as read, counts in title and favicon, mutes, notifications and their sound.
 import assert from "node:assert/strict";
-import { call, enter, field, frames, general, seen, server } from "./harness.js";
+import { call, enter, field, general, seen, server } from "./harness.js";
 import { until } from "./demo_server.js";
 
 const post = (who, channel, body) => call(who, "POST", `/channels/${channel}/messages`, body);
@@ -77,14 +77,14 @@ export const TESTS = {
   },
 
   async muted_channels_are_quiet_and_the_server_stores_it() {
-    const page = await enter("ada"), made = await newChannel("noise");
+    const page = await enter("ada"), made = await newChannel("noise"), later = await newChannel("later");
     await page.open(general());
     await link(page, "noise").click({ button: "right" });
     await page.getByRole("menuitem", { name: "Mute", exact: true }).click();
     await link(page, /noise, muted/).waitFor();
     await post("bob", made.id, { content: "Hammering" });
-    await frames(page);
-    await page.waitForTimeout(500);
+    await post("bob", later.id, { content: "Sweeping" });
+    await link(page, /later.*unread/).waitFor(); // events arrive in order
     assert.equal(await link(page, /noise.*unread/).count(), 0);
     await page.reload();
     await link(page, /noise, muted/).waitFor();

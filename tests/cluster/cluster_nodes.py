@@ -78,6 +78,10 @@ class Ring:
         return ["--node", str(node), "--store", self.store, "--bus", self.bus, "--loops", "1",
                 "--store-workers", "4", *self.flags]
 
+    def environment(self):
+        """Returns environment variables of the nodes."""
+        return {}
+
     def start(self, node):
         """Starts a node; retries like a service manager while the database has not noticed the end of the one
         before."""
@@ -85,7 +89,7 @@ class Ring:
         while True:
             try:
                 server = start_guildhall(self.executable, os.path.join(self.folder, "data"),
-                                         *self.command(node))
+                                         *self.command(node), env=self.environment())
                 break
             except Failed as error:
                 if f"another server with node number {node} " not in str(error) or time.monotonic() > deadline:

@@ -10,6 +10,8 @@ import time
 from cluster_nodes import PATIENCE, Failed
 from sessions import KEY, PLAIN
 
+SILENCE_SECONDS = 10  # a client reconnects after this time without a message
+
 
 class Closed(OSError):
     """The server closed the connection with a code."""
@@ -22,8 +24,8 @@ class Closed(OSError):
 class Socket:
     """One WebSocket that is read message by message."""
 
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), 10)
+    def __init__(self, port, silence_seconds=SILENCE_SECONDS):
+        self.socket = socket.create_connection(("127.0.0.1", port), silence_seconds)
         self.have = b""
         self.socket.sendall(f"GET {PLAIN} HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\n"
                             f"Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -78,8 +80,9 @@ class Lasting:
     """A client that identifies once and then only resumes. ports() are the ports to try."""
 
     def __init__(self, ports, token):
-        self.ports, self.token = ports, token
+        self.ports, self.token, self.silence_seconds = ports, token, SILENCE_SECONDS
         self.session_id, self.sequence = None, 0
+        self.port = None  # port of the last connection
         self.events, self.resumed, self.anew, self.trouble = [], 0, 0, None
         self.last_error = None
         self.reasons = []  # close codes of the sockets; None: closed without a code
@@ -111,7 +114,8 @@ class Lasting:
                     self.socket = None
 
     def _one_life(self, port):
-        self.socket = Socket(port)
+        self.port = port
+        self.socket = Socket(port, self.silence_seconds)
         self.socket.message()
         began = time.monotonic()
         if self.session_id:
@@ -184,6 +188,12 @@ class Lasting:
         """Breaks the connection. The client's thread closes the descriptor."""
         if at_hand := self.socket:
             at_hand.shut()
+
+    def stay_connected(self):
+        """The client waits for the server to close a silent connection."""
+        self.silence_seconds = PATIENCE
+        if at_hand := self.socket:
+            at_hand.socket.settimeout(PATIENCE)
 
     def close(self):
         self.ending = True

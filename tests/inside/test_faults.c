@@ -22,6 +22,7 @@ static const char *const fault_words[] = {
     [TEST_FAULT_REPEATED_EVENTS] = "unknowing",
     [TEST_FAULT_CHECK_VIEWS] = "watch-views",
     [TEST_FAULT_LATE_LOOPS] = "late-loops",
+    [TEST_FAULT_PATIENT_RESUME] = "patient-resume",
     [TEST_FAULT_LATE_READS] = "late-looks",
 };
 

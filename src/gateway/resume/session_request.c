@@ -15,6 +15,7 @@
  * session has ended. Without NATS only the store knows whether the owner is dead. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/test_faults.h"
 #include "cluster/cluster.h"
 #include "gateway/fanout/event_bus.h"
 #include "gateway/resume/session_transfer.h"
@@ -211,9 +212,12 @@ static bool replicas_can_still_reply(struct session_request *q, uint32_t identit
         send_replica_request(q, identity);
     if (!first && q->no_copies && nats_is_connected(q))
         return false;
-    return clock_steady_ms() - q->replicas_asked_ms < (!nats_is_connected(q) ? REPLICA_RECONNECT_MS
-                                                       : q->is_short         ? OTHER_REPLICA_MS
-                                                                             : REPLICA_REPLY_MS);
+    int64_t limit_ms = !nats_is_connected(q) ? REPLICA_RECONNECT_MS
+                       : q->is_short         ? OTHER_REPLICA_MS
+                                             : REPLICA_REPLY_MS;
+    if (test_fault_is_enabled(TEST_FAULT_PATIENT_RESUME))
+        limit_ms *= 8;
+    return clock_steady_ms() - q->replicas_asked_ms < limit_ms;
 }
 
 static enum err run_session_request(struct session_store_read *l, struct tx *tx)

@@ -192,6 +192,8 @@ struct world_file_attachment {
 /* Inserts the row of a file. world_file_import stores the bytes of the file before the commit. */
 enum err world_import_attachment(struct world_file_importer *im,
                                  const struct world_file_attachment *note);
+/* Returns true for names of a-z, 0-9 and _, which cannot name a file elsewhere. */
+bool world_file_is_plain_name(struct str name);
 /* Map a file into memory; world_file_map returns false if it cannot be read. */
 bool world_file_map(const char *path, struct str *ret);
 void world_file_unmap(struct str bytes);

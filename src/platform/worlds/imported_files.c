@@ -55,8 +55,7 @@ void world_file_unmap(struct str bytes)
         munmap((void *)(uintptr_t)bytes.p, bytes.n);
 }
 
-/* Returns true for names without a slash, so that an entry cannot name a file elsewhere. */
-static bool is_plain_name(struct str name)
+bool world_file_is_plain_name(struct str name)
 {
     for (size_t i = 0; i < name.n; i++)
         if (!((name.p[i] >= 'a' && name.p[i] <= 'z') || (name.p[i] >= '0' && name.p[i] <= '9') ||
@@ -73,7 +72,7 @@ enum err world_import_archived_file(struct world_file_importer *im, const char *
     struct str bytes;
 
     *ret = -1;
-    if (!im->options->files || !is_plain_name(name))
+    if (!im->options->files || !world_file_is_plain_name(name))
         return OK;
     const char *path =
         str_dup_cstring(im->arena, str_printf(im->arena, "%s/files/%s/%.*s", im->options->files,

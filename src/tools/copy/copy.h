@@ -3,7 +3,7 @@
  * An archive is a folder with JSON lines and files (docs/MOVE-HERE.md). Its lines are the objects
  * that the other server's interface returned. source.c sends requests within the rate limits,
  * archive.c writes lines and the journal, download.c and download_messages.c fill the archive,
- * world_entries.c converts lines to entries of world files, load.c imports these. */
+ * world_*.c convert lines to entries of world files, load.c imports these. */
 #ifndef TOOLS_COPY_COPY_H
 #define TOOLS_COPY_COPY_H
 
@@ -187,7 +187,7 @@ void file_queue_add(struct copy_download *d, const struct file_job *job);
 enum copy_result file_queue_finish_batch(struct copy_download *d, struct copy_connection *c,
                                          struct file_batch *batch);
 
-/* --- world_entries.c: objects of the interface as entries of world files ------------------ */
+/* --- world_*.c: objects of the interface as entries of world files ------------------------ */
 
 /* Entries of a list of a world file. */
 struct world_entries {

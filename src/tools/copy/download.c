@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "model/channel.h"
+#include "platform/worlds/import_export.h"
 #include "tools/copy/copy.h"
 #include "tools/progress.h"
 
@@ -199,7 +200,7 @@ static enum copy_result download_archived_threads(struct copy_download *d,
                                                   struct copy_connection *c, snowflake channel,
                                                   const char *kind)
 {
-    char name[100], file[120], path[400], before[80] = "";
+    char name[100], file[120], path[400], before[80] = "", last_before[80];
     enum copy_result result;
     struct buf body, lines;
     bool more;
@@ -227,7 +228,9 @@ static enum copy_result download_archived_threads(struct copy_download *d,
                 struct str time = json_member_text(arena, json_member_raw(last, "thread_metadata"),
                                                    "archive_timestamp");
 
+                snprintf(last_before, sizeof last_before, "%s", before);
                 snprintf(before, sizeof before, "%.*s", STR_ARGS(str_percent_encode(arena, time)));
+                more = strcmp(before, last_before) != 0; /* else the server ignores "before" */
             }
         }
         arena_free(arena);
@@ -490,8 +493,8 @@ static bool queue_picture(void *arg, struct str line, int64_t next_offset, struc
 
     (void)next_offset;
     /* Both become part of a path, so neither may name another folder. */
-    if (!snowflake_parse(id, &number) || id.n > 20 || hash.n > 80 || (row->member && !hash.n) ||
-        memchr(hash.p, '/', hash.n))
+    if (!snowflake_parse(id, &number) || id.n > 20 ||
+        (row->member && !world_file_is_plain_name(hash)))
         return true;
     char *id_text = str_dup_cstring(arena, id), *hash_text = str_dup_cstring(arena, hash);
     /* The formats are those of the table above. */

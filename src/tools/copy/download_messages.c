@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "model/message.h"
+#include "platform/worlds/import_export.h"
 #include "tools/copy/copy.h"
 
 enum { MESSAGES_PER_PAGE = 100, USERS_PER_PAGE = 100, MAX_USERS_PER_EMOJI = 5000 };
@@ -135,7 +136,7 @@ static void queue_author_avatar(struct message_download *m, struct arena *arena,
     snowflake id = json_member_id(author, "id");
     struct file_job job = { .batch = batch };
 
-    if (!hash.n || hash.n > 80 || memchr(hash.p, '/', hash.n) || !m->download->options->people ||
+    if (!world_file_is_plain_name(hash) || !m->download->options->people ||
         json_member_raw(message, "webhook_id").n)
         return;
     snprintf(job.name, sizeof job.name, "avatars/%" PRIu64 "/%.*s", id, STR_ARGS(hash));
@@ -181,6 +182,12 @@ static size_t download_page(struct message_download *m, struct guild_archive_lis
         const struct str *items = messages.items;
 
         n = messages.count;
+        if (n && json_member_id(items[0], "id") <= list->last) {
+            snprintf(m->connection->reason, sizeof m->connection->reason,
+                     "the server sends the same messages again");
+            m->result = COPY_REFUSED;
+            n = 0;
+        }
         buf_reset(&m->lines);
         for (size_t i = 0; i < n; i++) {
             queue_attachments(m, arena, items[i], &batch);
@@ -202,7 +209,7 @@ static size_t download_page(struct message_download *m, struct guild_archive_lis
 
 static enum copy_result download_pins(struct message_download *m)
 {
-    char path[200], name[100], before[120] = "";
+    char path[200], name[100], before[120] = "", last_before[120];
     struct json_writer j = json_writer_to_buf(&m->lines);
     bool more;
 
@@ -210,7 +217,7 @@ static enum copy_result download_pins(struct message_download *m)
     do {
         struct arena *arena = arena_new_small();
 
-        more = false;
+        snprintf(last_before, sizeof last_before, "%s", before);
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/pins?limit=50%s", m->channel,
                  before);
         m->result = copy_request(m->connection, "GET", path, (struct str){ 0 }, &m->body);
@@ -232,7 +239,8 @@ static enum copy_result download_pins(struct message_download *m)
                 before, sizeof before, "&before=%.*s",
                 STR_ARGS(str_percent_encode(arena, json_member_text(arena, pin, "pinned_at"))));
         }
-        more = pins.count && json_member_is_true(body, "has_more");
+        more = pins.count && json_member_is_true(body, "has_more") &&
+               strcmp(before, last_before) != 0; /* else the server ignores "before" */
         arena_free(arena);
     } while (more);
     snprintf(name, sizeof name, "pins/%" PRIu64 ".jsonl", m->channel);

@@ -251,8 +251,8 @@ enum copy_result copy_request(struct copy_connection *c, const char *method, con
             return COPY_STOPPED;
         if (c->status == 429) {
             refused++;
-        } else if (c->status >= 400 && c->status < 500) {
-            return COPY_REFUSED;
+        } else if (c->status >= 300 && c->status < 500) {
+            return COPY_REFUSED; /* redirects, too: the token is only for the configured server */
         } else {
             pause_before_attempt(attempt++);
         }
@@ -288,7 +288,8 @@ static enum copy_result download_once(struct copy_connection *c, const char *url
     }
     if (c->status >= 200 && c->status < 300)
         return COPY_OK;
-    if (c->status >= 400 && c->status < 500 && c->status != 429) {
+    /* A redirect could name any host, also one of the private network. */
+    if (c->status >= 300 && c->status < 500 && c->status != 429) {
         snprintf(c->reason, sizeof c->reason, "HTTP %d", c->status);
         return COPY_REFUSED;
     }

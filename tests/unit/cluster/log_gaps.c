@@ -41,6 +41,14 @@ static void ignore_fresh_position(void *arg, int64_t until)
     (void)arg, (void)until;
 }
 
+static int times_lost;
+
+static void count_losses(void *arg)
+{
+    (void)arg;
+    times_lost++;
+}
+
 static uint64_t no_sessions(void *arg)
 {
     (void)arg;
@@ -123,7 +131,7 @@ static void insert_frame_at_next_position(PGconn *c, snowflake number)
 
 /* The time limit is a parameter because a slow test machine may block others for longer than a
  * server allows. */
-static struct cluster *follow_log_for(struct fixture *f, int64_t end_ms)
+static struct cluster *open_cluster_without_thread(struct fixture *f, int64_t end_ms)
 {
     struct cluster_options options = {
         .store = f->store,
@@ -134,16 +142,25 @@ static struct cluster *follow_log_for(struct fixture *f, int64_t end_ms)
         .revoke = ignore_revoked_credentials,
         .credentials_valid_until = ignore_fresh_position,
         .sessions = no_sessions,
+        .lost = count_losses,
     };
     struct cluster *c;
 
     received_count = 0;
+    times_lost = 0;
     terminate_transactions_after_ms = end_ms;
     store_close(f->store);
     f->options.shared = true;
     assert_int_equal(store_open(&f->options, &f->store), OK);
     options.store = f->store;
     assert_int_equal(cluster_open(&options, &c), OK);
+    return c;
+}
+
+static struct cluster *follow_log_for(struct fixture *f, int64_t end_ms)
+{
+    struct cluster *c = open_cluster_without_thread(f, end_ms);
+
     cluster_start(c);
     return c;
 }
@@ -260,6 +277,83 @@ static void transaction_that_blocks_the_log_too_long_is_terminated(void **state)
     cluster_close(c);
 }
 
+/* --- a node that was away while log rows were dropped ---------------------------------- */
+
+static void read_log_once(struct cluster *c)
+{
+    int64_t last;
+    bool more;
+
+    assert_int_equal(log_follower_read_page(c, &last, &more), OK);
+}
+
+/* Resolves gaps as the thread does between two heartbeats, until none is left or the node stops. */
+static void resolve_gaps_without_heartbeat(struct cluster *c)
+{
+    int64_t until = clock_monotonic_ns() + ms_to_ns(PATIENCE_MS);
+
+    read_log_once(c);
+    while (!times_lost && log_gap_resolve_step(c) && clock_monotonic_ns() < until)
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+static void node_that_was_away_does_not_take_dropped_rows_for_aborted_ones(void **state)
+{
+    struct fixture *f = *state;
+    struct cluster *c = open_cluster_without_thread(f, PATIENCE_MS);
+    PGconn *other = server_open(f);
+
+    insert_frame_at_next_position(other, 1);
+    read_log_once(c);
+    assert_int_equal(count_delivered(), 1);
+    for (snowflake number = 2; number < 5; number++)
+        insert_frame_at_next_position(other, number);
+    run_sql_on_connection(other,
+                          "delete from log where position < (select max(position) from log)");
+    resolve_gaps_without_heartbeat(c);
+    assert_int_equal(times_lost, 1);
+    assert_int_equal(count_delivered(), 1);
+    pq.finish(other);
+    cluster_close(c);
+}
+
+/* The node has delivered nothing, but the log had a row when the node started. */
+static void dropped_rows_are_noticed_before_the_first_event(void **state)
+{
+    struct fixture *f = *state;
+    PGconn *other = hand_open(f);
+
+    insert_frame_at_next_position(other, 1);
+    struct cluster *c = open_cluster_without_thread(f, PATIENCE_MS);
+    insert_frame_at_next_position(other, 2);
+    insert_frame_at_next_position(other, 3);
+    run_sql_on_connection(other,
+                          "delete from log where position < (select max(position) from log)");
+    resolve_gaps_without_heartbeat(c);
+    assert_int_equal(times_lost, 1);
+    assert_int_equal(count_delivered(), 0);
+    pq.finish(other);
+    cluster_close(c);
+}
+
+/* Two positions of a new database are aborted, one of them with a report to the sequencer. */
+static void aborted_positions_before_the_first_row_do_not_stop_the_node(void **state)
+{
+    struct fixture *f = *state;
+    struct cluster *c = open_cluster_without_thread(f, PATIENCE_MS);
+    PGconn *other = hand_open(f);
+    int64_t aborted = log_sequencer_next_position(c->sequencer);
+
+    run_sql_on_connection(other, "select nextval('log_position'), nextval('log_position')");
+    log_sequencer_offer_entry(c->sequencer, aborted, STR(""), NULL);
+    insert_frame_at_next_position(other, 1);
+    resolve_gaps_without_heartbeat(c);
+    assert_int_equal(times_lost, 0);
+    assert_int_equal(count_delivered(), 1);
+    pq.finish(other);
+    cluster_close(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -267,6 +361,9 @@ int main(void)
         store_test(wrong_bound_from_snapshot_start_loses_the_event),
         store_test(position_of_a_rolled_back_transaction_is_skipped),
         store_test(transaction_that_blocks_the_log_too_long_is_terminated),
+        store_test(node_that_was_away_does_not_take_dropped_rows_for_aborted_ones),
+        store_test(dropped_rows_are_noticed_before_the_first_event),
+        store_test(aborted_positions_before_the_first_row_do_not_stop_the_node),
     };
 
     return run_on_postgres("cluster/settle", tests);

@@ -1,0 +1,158 @@
+/* world_channels.c - converts channels and threads to entries of world files. */
+#include "tools/copy/world_members.h"
+
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "model/channel.h"
+
+static const char *const channel_type_words[] = {
+    [CHANNEL_TEXT] = "text",
+    [CHANNEL_VOICE] = "voice",
+    [CHANNEL_CATEGORY] = "category",
+    [CHANNEL_ANNOUNCEMENT] = "news",
+    [CHANNEL_THREAD] = "thread",
+    [CHANNEL_ANNOUNCEMENT_THREAD] = "news_thread",
+    [CHANNEL_PRIVATE_THREAD] = "private_thread",
+    [CHANNEL_STAGE] = "stage",
+    [CHANNEL_FORUM] = "forum",
+    [CHANNEL_MEDIA] = "media",
+};
+
+const char *world_channel_type(int64_t type)
+{
+    bool known = type >= 0 && (size_t)type < COUNT_OF(channel_type_words);
+
+    return known ? channel_type_words[type] : NULL;
+}
+
+static void write_overwrites(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                             struct str channel)
+{
+    static const struct member_name names[] = { { "allow", NULL }, { "deny", NULL }, { 0 } };
+    struct list items = json_array_items(arena, json_member_raw(channel, "permission_overwrites"));
+
+    json_write_name(j, "overwrites");
+    json_begin_array(j);
+    for (size_t i = 0; i < items.count; i++) {
+        struct str overwrite = ((struct str *)items.items)[i];
+        bool member = json_member_int(overwrite, "type") == 1;
+        snowflake id = json_member_id(overwrite, "id");
+
+        if (member ? !c->people : !is_known_id(&c->known.roles, id)) {
+            c->omitted++;
+            continue;
+        }
+        json_begin_object(j);
+        if (member)
+            write_user(c, arena, j, "member", (struct str){ 0 }, id);
+        else
+            write_reference(c, j, "role", &c->known.roles, id);
+        copy_members(j, overwrite, names);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void write_forum_tags(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                             struct str channel)
+{
+    static const struct member_name names[] = {
+        { "id", NULL }, { "name", NULL }, { "moderated", NULL }, { 0 }
+    };
+    struct list items = json_array_items(arena, json_member_raw(channel, "available_tags"));
+
+    if (!items.count)
+        return;
+    json_write_name(j, "tags");
+    json_begin_array(j);
+    for (size_t i = 0; i < items.count; i++) {
+        json_begin_object(j);
+        copy_members(j, ((struct str *)items.items)[i], names);
+        write_emoji_reference(c, j, "emoji", ((struct str *)items.items)[i]);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static bool write_thread_member(void *arg, struct str line, int64_t next_offset,
+                                struct arena *arena)
+{
+    struct member_reader *r = arg;
+    snowflake id = json_member_id(line, "user_id");
+
+    (void)next_offset;
+    queue_user_id(r->conversion, arena, id);
+    if (id)
+        json_write_id(r->j, id);
+    return true;
+}
+
+static void write_thread(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                         struct str thread)
+{
+    static const struct member_name names[] = {
+        { "archived", NULL },
+        { "archive_timestamp", "archived_at" },
+        { "auto_archive_duration", NULL },
+        { "locked", NULL },
+        { "invitable", NULL },
+        { 0 },
+    };
+    struct member_reader r = { c, j };
+    char name[100];
+
+    copy_members(j, json_member_raw(thread, "thread_metadata"), names);
+    write_user(c, arena, j, "owner", (struct str){ 0 }, json_member_id(thread, "owner_id"));
+    write_raw_member(j, "applied_tags", json_member_raw(thread, "applied_tags"));
+    if (!c->people)
+        return;
+    snprintf(name, sizeof name, "thread_members/%" PRIu64 ".jsonl", json_member_id(thread, "id"));
+    json_write_name(j, "people");
+    json_begin_array(j);
+    guild_archive_for_each_line(c->archive, name, 0, write_thread_member, &r);
+    json_end_array(j);
+}
+
+bool write_world_channel(struct copy_conversion *c, struct arena *arena, struct str channel,
+                         struct buf *out)
+{
+    static const struct member_name names[] = {
+        { "id", NULL },
+        { "name", NULL },
+        { "topic", NULL },
+        { "position", NULL },
+        { "nsfw", NULL },
+        { "rate_limit_per_user", NULL },
+        { "bitrate", NULL },
+        { "user_limit", NULL },
+        { "rtc_region", NULL },
+        { "video_quality_mode", NULL },
+        { "flags", NULL },
+        { "default_auto_archive_duration", NULL },
+        { "default_thread_rate_limit_per_user", NULL },
+        { "default_sort_order", NULL },
+        { "default_forum_layout", NULL },
+        { "default_tag_setting", NULL },
+        { 0 },
+    };
+    int64_t type = json_member_int(channel, "type");
+    struct json_writer j = json_writer_to_buf(out);
+
+    if (!world_channel_type(type))
+        return false;
+    json_begin_object(&j);
+    copy_members(&j, channel, names);
+    write_words_member(&j, "type", channel_type_words, COUNT_OF(channel_type_words), type);
+    write_reference(c, &j, "parent", &c->known.channels, json_member_id(channel, "parent_id"));
+    if (channel_is_thread(type)) {
+        write_thread(c, arena, &j, channel);
+    } else {
+        write_overwrites(c, arena, &j, channel);
+        write_forum_tags(c, arena, &j, channel);
+        write_emoji_reference(c, &j, "default_reaction",
+                              json_member_raw(channel, "default_reaction_emoji"));
+    }
+    json_end_object(&j);
+    return true;
+}

@@ -1,0 +1,240 @@
+/* world_lists.c - converts the other lists of a guild to entries of world files: members, bans,
+ * emoji, stickers, sounds, events, rules, webhooks and invites. */
+#include "tools/copy/world_members.h"
+
+#include <inttypes.h>
+
+#include "base/mem.h"
+
+/* --- people ------------------------------------------------------------------------ */
+
+bool write_world_member(struct copy_conversion *c, struct arena *arena, struct str member,
+                        struct buf *out)
+{
+    static const struct member_name names[] = {
+        { "nick", NULL },
+        { "joined_at", NULL },
+        { "premium_since", NULL },
+        { "flags", NULL },
+        { "mute", NULL },
+        { "deaf", NULL },
+        { "pending", NULL },
+        { "communication_disabled_until", "timed_out_until" },
+        { 0 },
+    };
+    struct json_writer j = json_writer_to_buf(out);
+
+    json_begin_object(&j);
+    write_user(c, arena, &j, "user", json_member_raw(member, "user"), 0);
+    copy_members(&j, member, names);
+    write_references(c, arena, &j, "roles", &c->known.roles, json_member_raw(member, "roles"));
+    json_end_object(&j);
+    return true;
+}
+
+bool write_world_ban(struct copy_conversion *c, struct arena *arena, struct str ban,
+                     struct buf *out)
+{
+    struct json_writer j = json_writer_to_buf(out);
+
+    json_begin_object(&j);
+    write_user(c, arena, &j, "user", json_member_raw(ban, "user"), 0);
+    copy_members(&j, ban, (const struct member_name[]){ { "reason", NULL }, { 0 } });
+    json_end_object(&j);
+    return true;
+}
+
+/* --- emoji, stickers, sounds ------------------------------------------------------- */
+
+static void write_uploader(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                           struct str object)
+{
+    struct str user = json_member_raw(object, "user");
+
+    if (user.n)
+        write_user(c, arena, j, "by", user, 0);
+}
+
+bool write_world_emoji(struct copy_conversion *c, struct arena *arena, struct str emoji,
+                       struct buf *out)
+{
+    static const struct member_name names[] = {
+        { "id", NULL }, { "name", NULL }, { "animated", NULL }, { 0 }
+    };
+    struct json_writer j = json_writer_to_buf(out);
+
+    json_begin_object(&j);
+    copy_members(&j, emoji, names);
+    write_references(c, arena, &j, "roles", &c->known.roles, json_member_raw(emoji, "roles"));
+    write_uploader(c, arena, &j, emoji);
+    write_data_uri(c, arena, &j, "image", "image/png", "emojis", json_member_id(emoji, "id"));
+    json_end_object(&j);
+    return true;
+}
+
+bool write_world_sticker(struct copy_conversion *c, struct arena *arena, struct str sticker,
+                         struct buf *out)
+{
+    static const char *const formats[] = { NULL, "png", "apng", "lottie", "gif" };
+    static const struct member_name names[] = {
+        { "id", NULL }, { "name", NULL }, { "tags", NULL }, { 0 }
+    };
+    struct json_writer j = json_writer_to_buf(out);
+    struct str description = json_member_raw(sticker, "description");
+
+    json_begin_object(&j);
+    copy_members(&j, sticker, names);
+    if (description.n > 2) /* not "" */
+        write_raw_member(&j, "description", description);
+    write_words_member(&j, "format", formats, COUNT_OF(formats),
+                       json_member_int(sticker, "format_type"));
+    write_uploader(c, arena, &j, sticker);
+    write_data_uri(c, arena, &j, "image", "image/png", "stickers", json_member_id(sticker, "id"));
+    json_end_object(&j);
+    return true;
+}
+
+bool write_world_sound(struct copy_conversion *c, struct arena *arena, struct str sound,
+                       struct buf *out)
+{
+    static const struct member_name names[] = {
+        { "sound_id", "id" }, { "name", NULL }, { "volume", NULL }, { 0 }
+    };
+    struct json_writer j = json_writer_to_buf(out);
+
+    json_begin_object(&j);
+    copy_members(&j, sound, names);
+    if (json_member_id(sound, "emoji_id"))
+        write_reference(c, &j, "emoji", &c->known.emojis, json_member_id(sound, "emoji_id"));
+    else
+        write_raw_member(&j, "unicode_emoji", json_member_raw(sound, "emoji_name"));
+    write_uploader(c, arena, &j, sound);
+    write_data_uri(c, arena, &j, "sound", "audio/mpeg", "sounds",
+                   json_member_id(sound, "sound_id"));
+    json_end_object(&j);
+    return true;
+}
+
+/* --- other lists ------------------------------------------------------------------- */
+
+static bool write_event_user(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    struct member_reader *r = arg;
+    struct str user = json_member_raw(line, "user");
+    snowflake id = json_member_id(user, "id");
+
+    (void)next_offset;
+    queue_world_user(r->conversion, arena, user);
+    if (id)
+        json_write_id(r->j, id);
+    return true;
+}
+
+bool write_world_event(struct copy_conversion *c, struct arena *arena, struct str event,
+                       struct buf *out)
+{
+    static const char *const states[] = { NULL, "scheduled", "active", "completed", "canceled" };
+    static const struct member_name names[] = {
+        { "id", NULL },
+        { "name", NULL },
+        { "scheduled_start_time", NULL },
+        { "scheduled_end_time", NULL },
+        { "description", NULL },
+        { "recurrence_rule", NULL },
+        { 0 },
+    };
+    struct json_writer j = json_writer_to_buf(out);
+    struct member_reader r = { c, &j };
+    char name[100];
+
+    json_begin_object(&j);
+    copy_members(&j, event, names);
+    write_reference(c, &j, "channel", &c->known.channels, json_member_id(event, "channel_id"));
+    write_raw_member(&j, "location",
+                     json_member_raw(json_member_raw(event, "entity_metadata"), "location"));
+    write_words_member(&j, "status", states, COUNT_OF(states), json_member_int(event, "status"));
+    write_user(c, arena, &j, "by", json_member_raw(event, "creator"),
+               json_member_id(event, "creator_id"));
+    if (c->people) {
+        snprintf(name, sizeof name, "scheduled_event_users/%" PRIu64 ".jsonl",
+                 json_member_id(event, "id"));
+        json_write_name(&j, "users");
+        json_begin_array(&j);
+        guild_archive_for_each_line(c->archive, name, 0, write_event_user, &r);
+        json_end_array(&j);
+    }
+    json_end_object(&j);
+    return true;
+}
+
+bool write_world_automod_rule(struct copy_conversion *c, struct arena *arena, struct str rule,
+                              struct buf *out)
+{
+    static const struct member_name names[] = {
+        { "id", NULL },
+        { "name", NULL },
+        { "trigger_type", NULL },
+        { "trigger_metadata", NULL },
+        { "actions", NULL },
+        { "enabled", NULL },
+        { 0 },
+    };
+    struct json_writer j = json_writer_to_buf(out);
+
+    json_begin_object(&j);
+    copy_members(&j, rule, names);
+    write_user(c, arena, &j, "by", (struct str){ 0 }, json_member_id(rule, "creator_id"));
+    write_references(c, arena, &j, "exempt_roles", &c->known.roles,
+                     json_member_raw(rule, "exempt_roles"));
+    write_references(c, arena, &j, "exempt_channels", &c->known.channels,
+                     json_member_raw(rule, "exempt_channels"));
+    json_end_object(&j);
+    return true;
+}
+
+/* Copies webhooks that were created for incoming messages; others belong to apps and follows. */
+bool write_world_webhook(struct copy_conversion *c, struct arena *arena, struct str webhook,
+                         struct buf *out)
+{
+    struct json_writer j = json_writer_to_buf(out);
+    struct str name = json_member_raw(webhook, "name"), user = json_member_raw(webhook, "user");
+
+    if (json_member_int(webhook, "type") != 1 ||
+        !is_known_id(&c->known.channels, json_member_id(webhook, "channel_id")))
+        return false;
+    json_begin_object(&j);
+    copy_members(&j, webhook, (const struct member_name[]){ { "id", NULL }, { 0 } });
+    write_raw_member(&j, "name", name.n ? name : STR("\"Webhook\""));
+    write_reference(c, &j, "channel", &c->known.channels, json_member_id(webhook, "channel_id"));
+    if (user.n)
+        write_user(c, arena, &j, "by", user, 0);
+    json_end_object(&j);
+    return true;
+}
+
+bool write_world_invite(struct copy_conversion *c, struct arena *arena, struct str invite,
+                        struct buf *out)
+{
+    static const struct member_name names[] = {
+        { "code", NULL },
+        { "max_age", NULL },
+        { "max_uses", NULL },
+        { "uses", NULL },
+        { "temporary", NULL },
+        { "created_at", NULL },
+        { 0 },
+    };
+    snowflake channel = json_member_id(json_member_raw(invite, "channel"), "id");
+    struct str inviter = json_member_raw(invite, "inviter");
+    struct json_writer j = json_writer_to_buf(out);
+
+    if (!is_known_id(&c->known.channels, channel))
+        return false;
+    json_begin_object(&j);
+    copy_members(&j, invite, names);
+    write_reference(c, &j, "channel", &c->known.channels, channel);
+    if (inviter.n)
+        write_user(c, arena, &j, "by", inviter, 0);
+    json_end_object(&j);
+    return true;
+}

@@ -1,0 +1,168 @@
+/* world_messages.c - converts messages to entries of world files. */
+#include "tools/copy/world_members.h"
+
+#include <inttypes.h>
+
+static struct str emoji_text(struct arena *arena, struct str emoji)
+{
+    struct str name = json_member_text(arena, emoji, "name");
+    snowflake id = json_member_id(emoji, "id");
+
+    if (!id)
+        return name;
+    return str_printf(arena, "%.*s:%" PRIu64, STR_ARGS(name.n ? name : STR("_")), id);
+}
+
+static void write_reactions(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                            struct str message)
+{
+    struct list reactions = json_array_items(arena, json_member_raw(message, "reactions"));
+    struct list users = json_array_items(arena, json_member_raw(message, "reaction_users"));
+
+    if (!users.count)
+        return;
+    json_write_name(j, "reactions");
+    json_begin_array(j);
+    for (size_t i = 0; i < reactions.count && i < users.count; i++) {
+        if (((struct str *)users.items)[i].n <= 2) /* nobody: [] */
+            continue;
+        json_begin_object(j);
+        json_write_name(j, "emoji");
+        json_write_text(
+            j, emoji_text(arena, json_member_raw(((struct str *)reactions.items)[i], "emoji")));
+        write_users(c, arena, j, "users", ((struct str *)users.items)[i]);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void write_poll(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                       struct str message)
+{
+    struct str poll = json_member_raw(message, "poll");
+    struct list answers = json_array_items(arena, json_member_raw(poll, "answers"));
+    struct list voters = json_array_items(arena, json_member_raw(message, "poll_voters"));
+
+    if (!poll.n)
+        return;
+    json_write_name(j, "poll");
+    json_begin_object(j);
+    write_raw_member(j, "question", json_member_raw(json_member_raw(poll, "question"), "text"));
+    write_raw_member(j, "ends_at", json_member_raw(poll, "expiry"));
+    write_raw_member(j, "allow_multiselect", json_member_raw(poll, "allow_multiselect"));
+    json_write_name(j, "answers");
+    json_begin_array(j);
+    for (size_t i = 0; i < answers.count; i++) {
+        struct str media = json_member_raw(((struct str *)answers.items)[i], "poll_media"),
+                   emoji = json_member_raw(media, "emoji"), text = json_member_raw(media, "text");
+
+        json_begin_object(j);
+        write_raw_member(j, "text", text.n ? text : STR("\"-\""));
+        if (emoji.n) {
+            json_write_name(j, "emoji");
+            json_write_text(j, emoji_text(arena, emoji));
+        }
+        if (i < voters.count)
+            write_users(c, arena, j, "users", ((struct str *)voters.items)[i]);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_end_object(j);
+}
+
+static void write_forward(struct json_writer *j, struct arena *arena, struct str message,
+                          struct str reference)
+{
+    static const struct member_name origin[] = {
+        { "channel_id", NULL }, { "message_id", NULL }, { "guild_id", NULL }, { 0 }
+    };
+    static const struct member_name names[] = {
+        { "content", NULL },
+        { "timestamp", NULL },
+        { "type", NULL },
+        { "edited_timestamp", NULL },
+        { "flags", NULL },
+        { "mentions", NULL },
+        { "mention_roles", NULL },
+        { "embeds", NULL },
+        { "components", NULL },
+        { "sticker_items", NULL },
+        { 0 },
+    };
+    struct list snapshots = json_array_items(arena, json_member_raw(message, "message_snapshots"));
+
+    if (!snapshots.count)
+        return;
+    json_write_name(j, "forward");
+    json_begin_object(j);
+    copy_members(j, reference, origin);
+    copy_members(j, json_member_raw(*(struct str *)snapshots.items, "message"), names);
+    json_end_object(j);
+}
+
+static void write_author(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                         struct str message)
+{
+    struct str author = json_member_raw(message, "author"),
+               webhook = json_member_raw(message, "webhook_id");
+
+    /* Answers to interactions have the id of the app as webhook, and its bot as author. */
+    bool by_app = webhook.n && str_eq(webhook, json_member_raw(message, "application_id"));
+    if (webhook.n && !by_app) {
+        write_raw_member(j, "webhook", webhook);
+        write_raw_member(j, "username", json_member_raw(author, "username"));
+        return;
+    }
+    write_user(c, arena, j, "author", author, 0);
+}
+
+static void write_mentions(struct copy_conversion *c, struct arena *arena, struct json_writer *j,
+                           struct str message)
+{
+    struct str mentions = json_member_raw(message, "mentions");
+
+    if (mentions.n > 2)
+        write_users(c, arena, j, "mentions", mentions);
+    write_raw_member(j, "mention_roles", json_member_raw(message, "mention_roles"));
+}
+
+bool write_world_message(struct copy_conversion *c, struct arena *arena, struct str message,
+                         struct buf *out)
+{
+    static const struct member_name names[] = {
+        { "id", NULL },
+        { "content", NULL },
+        { "edited_timestamp", "edited_at" },
+        { "embeds", NULL },
+        { "pinned", NULL },
+        { "type", NULL },
+        { "flags", NULL },
+        { "tts", NULL },
+        { "mention_everyone", NULL },
+        { "components", NULL },
+        { "attachments", NULL },
+        { "sticker_items", NULL },
+        { "application_id", NULL },
+        { "interaction_metadata", NULL },
+        { 0 },
+    };
+    struct str reference = json_member_raw(message, "message_reference");
+    const struct str *pinned_at = map_get(&c->pinned_at, json_member_id(message, "id"));
+    struct json_writer j = json_writer_to_buf(out);
+
+    json_begin_object(&j);
+    copy_members(&j, message, names);
+    if (pinned_at)
+        write_raw_member(&j, "pinned_at", *pinned_at);
+    write_author(c, arena, &j, message);
+    write_mentions(c, arena, &j, message);
+    if (json_member_raw(message, "message_snapshots").n)
+        write_forward(&j, arena, message, reference);
+    else
+        write_raw_member(&j, "reference", reference);
+    if (c->people)
+        write_reactions(c, arena, &j, message);
+    write_poll(c, arena, &j, message);
+    json_end_object(&j);
+    return true;
+}
