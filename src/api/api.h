@@ -53,8 +53,8 @@ struct api_commit_callbacks {
     /* Publishes events, in commit order, on a thread of the store. */
     void (*announce)(void *arg, const struct emitted_event *list);
     /* Called after the commit and before the response when a credential is revoked. If token is
-     * NULL, all tokens of the account are revoked. Credentials that were looked up when
-     * auth_revocation_count was already `forgets` or more stay valid. */
+     * NULL, all tokens of the account are revoked. A credential stays valid if
+     * auth_revocation_count was at least `forgets` when its lookup began. */
     void (*credential_revoked)(void *arg, snowflake account, const unsigned char *token,
                                uint64_t forgets);
     /* Called after the commit of a call that bans addresses. */

@@ -126,7 +126,7 @@ struct call {
     /* Called on the loop after the commit, if the handler has set this member. */
     void (*after)(struct call *call);
     snowflake files_of; /* account whose upload quota counts; 0 means the caller */
-    bool decides;       /* set by prepare on APPEND routes: use STORE_WRITE instead */
+    bool decides;       /* set by prepare on APPEND routes to use STORE_WRITE instead */
     bool may_share;     /* set by prepare on APPEND routes: calls may share a transaction */
 };
 
@@ -208,7 +208,7 @@ enum err call_owner_error(const struct call *call);
  * if missing permissions or a too low rank are the cause. */
 struct refusal {
     enum err error;
-    uint64_t all; /* required permissions, all of which the caller lacks */
+    uint64_t all; /* missing permissions, all of which are required */
     uint64_t any; /* permissions, one of which is required */
     bool rank;    /* see call_rank_error */
     bool owner;   /* see call_owner_error */

@@ -17,7 +17,8 @@ static const char USUAL_HEADERS[] =
     "Authorization, Content-Type, X-Audit-Log-Reason, X-Super-Properties";
 
 /* Appends the headers for one origin. Pages of a named origin may send requests with credentials,
- * as Spacebar's clients do; no cookie or other browser credential means anything to this server. */
+ * as Spacebar's clients do; this is safe, because the server ignores cookies and other credentials
+ * of the browser. */
 static void append_headers_for_origin(struct buf *out, struct str origin)
 {
     buf_printf(
@@ -35,7 +36,8 @@ void cors_init(struct api *api)
         append_headers_for_origin(&api->cors, str_trim(str_cut(&origins, ',')));
 }
 
-/* A response has one origin: that of the request if it is allowed, otherwise the first allowed. */
+/* CORS allows one origin per response: that of the request if it is allowed, otherwise the first
+ * allowed one. */
 void cors_append_headers(const struct api *api, const struct http_request *r, struct buf *out)
 {
     struct str origins = str_of(api->options.cors_origin);

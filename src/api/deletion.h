@@ -28,7 +28,7 @@ enum deletion_object_kind {
  * order of the feature folders. */
 enum deletion_phase {
     DELETE_FIRST = -2,
-    DELETE_PARTS, /* rows that have rules of their own, and rows whose deletion emits events */
+    DELETE_PARTS, /* rows with deletion rules of their own, and rows whose deletion emits events */
     DELETE_REST,  /* the default */
     DELETE_LAST,  /* the row of the object itself */
 };
@@ -108,7 +108,7 @@ enum err deletion_schedule_next_step(struct call *call, const struct job_kind *k
 struct application_deletion {
     struct deletion_step step;
     struct application application;
-    /* Position in the list of direct-message channels with the bot: closed flag, channel id. */
+    /* Last direct-message channel with the bot that was handled: closed flag, channel id. */
     int64_t closed;
     snowflake channel_id;
 };

@@ -152,7 +152,7 @@ struct call_context {
     struct credential credential;
     struct caller caller;
     struct rate_limit_result limit_result;
-    bool admitting;             /* whether the body has not been received yet */
+    bool admitting;             /* true until the body has been received */
     bool admitted;              /* whether the head was checked before the body arrived */
     size_t header_bytes_before; /* length of response.headers before this stage */
     struct password_hash_task hash;
@@ -196,7 +196,7 @@ void call_delete_unused_blobs(struct call *call, enum err e);
 struct file_removal *file_removal_new(struct api *api);
 /* Starts the deletion of blobs, beginning with those of a process that crashed. */
 void file_removal_start(struct file_removal *r, struct loop *loop);
-/* Stops the deletion of blobs; a running step continues until api_wait_for_calls. */
+/* Stops the deletion of blobs; api_wait_for_calls waits for a running step. */
 void file_removal_stop(struct file_removal *r);
 void file_removal_free(struct file_removal *r);
 /* Call when rows of table files were marked as deleted; may be called from any thread. */
@@ -234,7 +234,7 @@ void on_call_committed(struct work_item *w);
 
 /* --- response.c -------------------------------------------------------------------- */
 
-/* The functions from here to response_send_options end the call. Do not use it afterwards. */
+/* The functions from here to response_send_options end the call and may free it. */
 void response_send_success(struct call_context *run);
 void response_send_error(struct call_context *run, enum err e);
 /* Sends a response with a status that has no error code. */
@@ -294,7 +294,7 @@ void write_missing_operations(const struct domain *const *domains, struct buf *o
 struct token_use_writer *token_use_writer_new(struct api *api);
 /* Writes the last-used times of tokens to the store, once an hour. */
 void token_use_writer_start(struct token_use_writer *u, struct loop *loop);
-/* Stops the hourly write; a running write continues until api_wait_for_calls. */
+/* Stops the hourly write; api_wait_for_calls waits for a running write. */
 void token_use_writer_stop(struct token_use_writer *u);
 void token_use_writer_free(struct token_use_writer *u);
 
@@ -302,7 +302,7 @@ void token_use_writer_free(struct token_use_writer *u);
 
 struct job_scheduler *job_scheduler_new(struct api *api);
 void job_scheduler_start(struct job_scheduler *jobs, struct loop *loop);
-/* Stops starting jobs; running jobs continue until api_wait_for_calls. */
+/* Stops starting jobs; api_wait_for_calls waits for running jobs. */
 void job_scheduler_stop(struct job_scheduler *jobs);
 void job_scheduler_free(struct job_scheduler *jobs);
 /* Makes the scheduler check for due jobs at this time; may be called from any thread. */

@@ -137,7 +137,8 @@ static void convert_body_to_old_api_version(struct call_context *run)
 
     if (run->response.borrowed.p || run->response.type.p || run->response.file >= 0 || !body.n)
         return;
-    /* The greatest growth is that of "deny":"0", from 10 bytes to 23. */
+    /* The conversion at most triples the body: the greatest growth is that of "deny":"0", from 10
+     * bytes to 23. */
     buf_init(&out, (size_t)3 * CALL_MAX_REPLY);
     encode_for_old_api(body, &out);
     buf_clear(&call->reply);

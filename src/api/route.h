@@ -152,8 +152,8 @@ struct domain {
 
 int route_success_status(const struct route *r);
 enum route_transaction_kind route_store_mode(const struct route *r);
-/* Returns true if other members can see the effect of the route in the path's guild, that is, for
- * writes without .allowed_when_restricted. */
+/* Returns true if the route is a write whose effect other members of the path's guild can see: a
+ * write without .allowed_when_restricted. */
 bool route_is_visible_write(const struct route *r);
 
 #endif

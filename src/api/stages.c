@@ -165,7 +165,8 @@ static void submit_transaction(struct call_context *run, enum call_stage stage,
 
     run->stage = stage;
     run->header_bytes_before = run->response.headers.n;
-    /* The database would not answer: the caller can try another node at once. */
+    /* This node has lost the database. Refuse the call now, so that the caller can try another
+     * node. */
     if (call->exchange && cluster && cluster_is_cut_off(cluster)) {
         end_call(run, ERR_UNAVAILABLE);
         return;

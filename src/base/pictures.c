@@ -180,7 +180,8 @@ static uint64_t gif_duration_ms(struct str b)
     return sum;
 }
 
-/* Reads the header of a PNG chunk and moves *at past it. False at the first incomplete chunk. */
+/* Reads the header of a PNG chunk and moves *at past it. Returns false at the first incomplete
+ * chunk. */
 static bool read_png_chunk(struct str b, size_t *at, struct str *ret_type, size_t *ret_data)
 {
     if (*at + 12 > b.n)

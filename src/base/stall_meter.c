@@ -100,7 +100,8 @@ void stall_meter_begin_part(struct stall_meter *m, const char *part)
 {
     int64_t now = stall_clock_ns();
 
-    /* Time without a part is waiting time. It counts only if CPU time is measured (report_over). */
+    /* If no part is named, the thread was waiting. This time counts only in test mode
+     * (report_over), which measures CPU time. */
     if (m->part_at && (m->part || report_over))
         add_part_time(m, now - m->part_at);
     m->part = part;

@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STALL_LIMIT_MS = 20 }; /* for one loop iteration or one unit of work of the SQLite writer */
+enum {
+    STALL_LIMIT_MS = 20
+}; /* limit of a loop iteration, or of one unit of work of the SQLite writer */
 
 /* Each thread has one meter. Names of parts must be string literals, because the pointers are
  * stored. */

@@ -237,8 +237,8 @@ enum err list_commands(struct call *call)
         return e;
     if (!in->with_localizations) {
         key.ids[2] = locale_fallback_bits(locale);
-        /* The locale is part of the key, because locales with the same fallbacks prefer different
-         * texts. */
+        /* The locale is part of the cache key: two locales with the same fallbacks may choose
+         * different translations. */
         key.ids[3] = locale_bit(locale);
     }
     struct shared_text *cached = result_cache_find_text(call->tx, &key);

@@ -235,7 +235,8 @@ enum err update_command(struct tx *tx, const struct command *k, const struct enc
     return e ? e : store_command_definition(tx, k, texts->definition);
 }
 
-/* Sets a unique name, which begins with a space as no other name does. */
+/* Replaces the name by a unique one that begins with a space, which no valid name does, so that
+ * another command can take the name. */
 static const char CLEAR_COMMAND_NAME[] =
     "update commands set name = ' ' || cast(id as text) where id = $1";
 

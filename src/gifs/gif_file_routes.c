@@ -67,7 +67,7 @@ static enum err get_gif_file(struct call *call)
     enum err e = read_gif_row(call, call_path_text(call, "gif.name"), &row);
     if (e)
         return e;
-    /* A file that the last import left out is about to be deleted. */
+    /* A file that the last import no longer lists is about to be deleted. */
     if (!parse_gif_media_sizes(row_text(&row, 4)).of[format].width)
         return ERR_NOT_FOUND;
     gif_blob_name(name, row_int(&row, 0), format);

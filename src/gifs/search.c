@@ -10,7 +10,7 @@
 
 enum { MOST_CLICKED = 500 };
 
-/* --- the best n of many --------------------------------------------------------------- */
+/* --- the n best search results -------------------------------------------------------- */
 
 /* The best results so far, as a heap with the worst one on top, so that most candidates cost one
  * comparison. */
@@ -72,7 +72,7 @@ static void best_hits_add(struct best_hits *b, const struct gif_search_hit *hit)
     }
 }
 
-/* --- choices after the same search ---------------------------------------------------- */
+/* --- number of choices after the same search ------------------------------------------ */
 
 static const char FIND_CLICKS[] =
     "select p.gif, p.clicks from gif_terms t join gif_pairs p on p.term = t.n "

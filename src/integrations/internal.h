@@ -199,7 +199,8 @@ enum err callback_connection(struct call *call);
 /* Returns the platform in {connection.type}. */
 enum platform platform_from_path(const struct call *call);
 
-/* Adds a subscriber with the integration's current sync round (sync_steps.c). */
+/* Adds a subscriber and marks it with the number of the integration's current sync
+ * (sync_steps.c). */
 enum err integration_subscriber_save(struct tx *tx, const struct integration_row *i, struct str id);
 
 #endif

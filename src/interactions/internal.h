@@ -38,7 +38,7 @@ enum interaction_state {
 #define INTERACTION_TIMEOUT_US    INT64_C(3000000)   /* time limit of the first callback */
 #define INTERACTION_TOKEN_LIFE_US INT64_C(900000000) /* life of the token and of an open modal */
 #define INTERACTION_ROW_LIFE_US   INT64_C(3600000000)
-#define EPHEMERAL_LIFE_US         INT64_C(900000000) /* since a message's last use or change */
+#define EPHEMERAL_LIFE_US         INT64_C(900000000) /* time since a message's last use or change */
 
 struct interaction {
     snowflake id, application_id, user_id, channel_id;

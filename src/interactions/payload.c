@@ -23,7 +23,8 @@ struct payload_context {
     struct list entitlements; /* struct entitlement */
 };
 
-/* Permissions of an app outside guilds. In a guild without its bot, @everyone needs them, too. */
+/* Permissions of an app outside guilds. In a guild without the app's bot, the app has each of them
+ * only if @everyone has it. */
 enum {
     APP_PERMISSIONS_PRIVATE = 180224, /* ATTACH_FILES, EMBED_LINKS, MENTION_EVERYONE */
     APP_PERMISSIONS = 442368,         /* the permissions above and USE_EXTERNAL_EMOJIS */

@@ -324,7 +324,8 @@ static __attribute__((noinline)) bool decode_field_slow(struct json_decoder *d,
     return true;
 }
 
-/* State of decoding an object on the fast path; count: values not yet in reader.values. */
+/* State of decoding an object on the fast path. `count` is the number of values that reader.values
+ * does not include yet. */
 struct object_cursor {
     struct decode_plan_step *last;
     uint64_t seen;

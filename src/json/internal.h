@@ -6,8 +6,8 @@
 #include "json/read.h"
 #include "json/schema.h"
 
-/* Limits for types that set none; the maximum number of fields of a schema, which must be below 64,
- * the number of bits in decode_progress.seen; the maximum length of a field name. */
+/* Limits of types that set none. MAX_FIELDS must be below 64, the number of bits in
+ * decode_progress.seen. */
 enum {
     DEFAULT_MAX_ITEMS = 1521,
     DEFAULT_MAX_CHARACTERS = 152133,

@@ -88,8 +88,9 @@ static inline struct decode_plan_step *plan_step_predicted_next(const struct dec
 struct decode_plan_step *plan_find_step(struct decode_plan *plan, struct decode_plan_step *after,
                                         const char *at, uint64_t word);
 
-/* Sets the presence flag of an optional member to GIVEN, and returns the address of the value. In a
- * member without such a flag, the value has the same offset, so the caller overwrites the flag. */
+/* Sets the presence flag of an optional member to GIVEN, and returns the address of the value. A
+ * member without a flag has its value at this offset, so the caller then overwrites the flag with
+ * the value. */
 static inline void *plan_step_value_address(const struct decode_plan_step *s, char *object)
 {
     const enum field_presence given = GIVEN;

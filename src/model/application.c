@@ -132,7 +132,8 @@ bool application_can_be_installed(const struct application *a, enum integration_
     { FIELD(struct application, terms_of_service_url), .type = &type_url, .flags = OPTIONAL },     \
     { FIELD(struct application, privacy_policy_url), .type = &type_url, .flags = OPTIONAL }
 
-/* Fields that everyone sees. The parameters name the members with the public or with all flags. */
+/* Public fields of an application. The macro's parameters name the members that have the public
+ * flags or all flags. */
 #define PUBLIC_FIELDS(flags_, flags_new_)                                                          \
     INTEGRATION_APPLICATION_FIELDS,                                                                                  \
     { FIELD_AS(struct application, flags_, "flags"), .type = &type_flags },                        \

@@ -549,7 +549,7 @@ void participant_resume_group(struct relay_participant *s);
 /* Removes a participant from the group. It must no longer be in the room's list. */
 void participant_leave_group(struct relay_participant *s);
 void participant_handle_dave(struct relay_participant *s, const struct relay_message *n);
-/* Version of DAVE that the participant uses. */
+/* Returns the version of DAVE that the participant uses. */
 unsigned participant_group_version(const struct relay_participant *s);
 
 /* --- outbox.c: messages to a participant ---------------------------------------------- */
@@ -592,7 +592,8 @@ void participant_free_streams(struct relay_participant *s);
  * NULL. */
 struct packet_work *packet_work_new(struct relay_worker *w, const struct packet_work *outer);
 void packet_work_free(struct packet_work *work); /* accepts NULL */
-/* Answers a request at once, or queues media until the turn of its sender. d is freed. */
+/* Answers a request datagram at once; queues a media datagram until its sender's turn. Takes over
+ * d. */
 void media_dispatch(struct packet_work *work, struct media_datagram *d);
 /* Handles the datagram of the queue that is due. Returns false if the queue is empty. */
 bool media_handle_next(struct packet_work *work);

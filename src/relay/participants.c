@@ -165,7 +165,8 @@ static void room_remove_participant(struct relay_participants *all, struct relay
 
 /* --- participants --------------------------------------------------------------------- */
 
-/* Chooses a block of SSRCs that is unused and cannot be guessed, and that names the worker. */
+/* Chooses a block of SSRCs that is unused and cannot be guessed, and that contains the worker's
+ * number. */
 static uint32_t choose_ssrc_block(const struct relay_participants *all)
 {
     uint32_t block;

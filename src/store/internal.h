@@ -265,7 +265,8 @@ enum err blob_cache_open_folder(const struct store *s);
 /* Opens the cached copy of a blob if it was checked against the database in the last hour. */
 bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,
                               int64_t *ret_size);
-/* Opens the cached copy of a blob, or creates it. ERR_NOT_FOUND if there is no such blob. */
+/* Opens the cached copy of a blob, or creates it. Returns ERR_NOT_FOUND if there is no such
+ * blob. */
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Reads a blob from the database without leaving a copy of it in the cache. */
 enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);

@@ -204,7 +204,8 @@ enum versioned_rows {
 struct snapshot_version {
     uint64_t connection, commits;
 };
-/* Sets *ret to how many commits this read sees at least. False for writes, and on PostgreSQL. */
+/* Sets *ret to how many commits this read sees at least. Returns false for writes, and on
+ * PostgreSQL. */
 bool tx_snapshot_version(struct tx *tx, struct snapshot_version *ret);
 uint16_t row_version_slot(enum versioned_rows rows, snowflake id);
 /* Returns whether no slot has changed since an earlier read of the same connection. */

@@ -38,7 +38,7 @@ static const char *const system_certificate_files[] = {
 /* Variables by which programs find trusted certificates; the value is ca.pem or trusted.pem. */
 static const struct {
     const char *name;
-    bool only_ours; /* the program adds them to its own */
+    bool only_ours; /* the program adds these certificates to its own list */
 } certificate_variables[] = {
     { "NODE_EXTRA_CA_CERTS", true }, /* Node.js */
     { "SSL_CERT_FILE", false },      /* OpenSSL: Python, Ruby; Go, .NET, Rust */
@@ -219,7 +219,7 @@ static void run_command_in_child(const struct as_discord_run *run, int started)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     signal(SIGPIPE, SIG_DFL); /* guildhall_init ignores it */
     if (read(started, &byte, 1) != 1)
-        _exit(1); /* the server did not start and has said why */
+        _exit(1); /* the server failed to start and has printed the reason */
     if (!enter_own_mounts(run))
         _exit(126);
     for (int i = 0; certificate_variables[i].name; i++)

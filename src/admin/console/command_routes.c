@@ -78,7 +78,8 @@ static enum err run_console_command(struct call *call)
     return OK;
 }
 
-/* Members of struct route that all command routes set; three are parameters. */
+/* Macro for the members of struct route that all command routes share: kind of transaction, rate
+ * limit, access check. */
 #define COMMAND_ROUTE(store_, limit_, admit_)                                              \
     .service = true, .store = ROUTE_STORE_##store_, .limit = &(limit_), .admit = (admit_), \
     .prepare = prepare_console_command, .handle = run_console_command

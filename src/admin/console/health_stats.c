@@ -123,7 +123,8 @@ static void write_count_json(struct json_writer *j, const char *name, uint64_t n
     json_write_int(j, (int64_t)n);
 }
 
-/* Writes a quantile in JSON; null if it is above the last bound. */
+/* Writes a quantile of the call durations as JSON; null if it is above the last histogram bound.
+ * part is a fraction such as 0.99. */
 static void write_quantile_json(struct json_writer *j, const uint32_t *counts, double part)
 {
     int64_t us = duration_quantile(counts, duration_bounds_us, DURATION_BOUNDS, part);
@@ -168,7 +169,8 @@ static uint64_t sum_calls(const uint32_t *counts)
     return n;
 }
 
-/* Writes an array with one value per minute: the quantile, or if part is 0 the number of calls. */
+/* Writes an array with one value per minute: the quantile `part` of the call durations, or the
+ * number of calls if part is 0. */
 static void write_minute_values_json(struct json_writer *j, const char *name,
                                      const struct stats_minute *minutes, size_t n, size_t group,
                                      double part)

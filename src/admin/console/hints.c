@@ -17,7 +17,8 @@ static bool path_contains_twice(struct str target, const char *word)
 
     if (!first)
         return false;
-    /* The slash at the end of the first match may be the start of the second. */
+    /* Search from the slash at the end of the first match, because this slash may begin the
+     * second. */
     struct str rest = str_skip_bytes(target, (size_t)(first - target.p) + strlen(word) - 1);
     return memmem(rest.p, rest.n, word, strlen(word)) != NULL;
 }

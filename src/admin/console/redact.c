@@ -156,8 +156,8 @@ static void redact_json(struct str text, const char *location, struct buf *out)
                 hides = false;
                 continue;
             }
-            /* White space and ':' precede the value. Any other character belongs to a value that is
-             * not a string. */
+            /* Only white space and ':' stand between a key and its value. Any other character
+             * belongs to a value that is not a string. */
             hides = hides && ((unsigned char)*p <= ' ' || *p == ':');
             p++;
             continue;

@@ -59,7 +59,7 @@ static enum err read_feed_records(struct call *call)
 {
     struct traffic_watcher *x = call_passed_data(call, "traffic_watcher");
 
-    enum err e = tx_require_background(call->tx); /* the read formats up to 512 KiB of records */
+    enum err e = tx_require_background(call->tx); /* formats up to 512 KiB, so not on the loop */
 
     return e ? e : traffic_read_page_json(call->tx, x->workbench->traffic, &x->page);
 }

@@ -64,7 +64,8 @@ void append_traffic_record_line(const struct traffic_view *s, struct buf *out);
 
 /* --- hints.c -------------------------------------------------------------------------- */
 
-/* Sets hint and docs of a record whose other texts are set. cause is the recorded one, or empty. */
+/* Sets hint and docs of a record whose other texts are set. cause is the recorded cause of the
+ * refusal, or empty. */
 void find_record_hint(struct traffic_view *s, struct str target, struct str cause,
                       struct arena *arena);
 

@@ -15,7 +15,7 @@ struct control;
 struct control_command {
     const char *word; /* first word of the request; NULL ends the list */
     /* Writes the reply to a request. Runs on the control thread. uid is the user id of the client;
-     * rest is the request after the word. */
+     * rest is the request after its first word. */
     void (*write_reply)(void *arg, unsigned uid, struct str rest, struct buf *out);
 };
 

@@ -9,7 +9,7 @@
 #include "api/call.h"
 #include "net/address.h"
 
-enum { ADDRESS_BANS_MAX = 1000 }; /* maximum, because each call is compared with all */
+enum { ADDRESS_BANS_MAX = 1000 }; /* limited, because each call is compared with all ranges */
 
 struct address_ban_set;
 

@@ -45,7 +45,7 @@ struct auth {
     unsigned char pepper[AUTH_KEY_BYTES];
     unsigned char tag_key[crypto_shorthash_siphashx24_KEYBYTES];
     _Atomic uint64_t revocations; /* number of revocations so far */
-    _Atomic int64_t fresh_until;  /* auth_set_cache_valid_until; 0 if the cache is always valid */
+    _Atomic int64_t fresh_until;  /* see auth_set_cache_valid_until; 0 means always valid */
     struct address_ban_set *bans;
     struct token_shard shards[AUTH_CACHE_SHARDS];
 };

@@ -49,7 +49,8 @@ bool auth_find_cached_token(struct auth *a, enum caller_kind kind, struct str to
 enum err auth_find_stored_token(struct auth *a, struct tx *tx, const struct credential *c,
                                 struct caller *ret);
 
-/* auth_collect_used_tokens returns the tokens of a shard that were used since its last call. */
+/* auth_collect_used_tokens returns the tokens of one cache shard that were used since its last
+ * call. */
 enum { AUTH_CACHE_SHARDS = 16, AUTH_SHARD_ENTRIES = 1024 };
 struct token_session_id {
     unsigned char session[8];
@@ -69,9 +70,9 @@ struct token_grant {
     int64_t expires_at; /* microseconds; 0 means never */
     struct str client;  /* User-Agent, for the user's list of sessions */
     struct str code;    /* digest of the exchanged OAuth2 code; NULL pointer if there is none */
-    /* For world files (test data). chosen is the text of the token. lasting is a text from which,
-     * together with the pepper and the account, the token is derived, so that the token never
-     * changes. */
+    /* For world files (test data). chosen is the whole text of the token. lasting is a seed: the
+     * token is derived from the seed, the pepper and the account, so it is the same in every
+     * import. */
     struct str lasting, chosen;
 };
 enum err auth_issue_token(struct auth *a, struct tx *tx, const struct token_grant *grant,

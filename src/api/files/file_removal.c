@@ -15,7 +15,7 @@
 enum {
     PAGE = 64,
     POLL_MS = 60 * 1000,  /* polling interval, because other processes mark blobs, too */
-    ABANDONED_S = 60 * 60 /* no running call has older blobs without a row */
+    ABANDONED_S = 60 * 60 /* age in s of a blob without a row that belongs to no running call */
 };
 
 /* A blob to delete: a marked row of table files, or only the name of a blob without a row. */

@@ -18,7 +18,8 @@ struct job {
 struct job_kind {
     const char *name, *doc;
     /* Each node has its own job of this kind, whose key is the node number. Other nodes run it only
-     * if it is late, so that they do not wait for its row. Its transaction is a STORE_APPEND. */
+     * if it is late, so that nodes do not wait for the lock of one row. Its transaction is a
+     * STORE_APPEND. */
     bool per_node;
     /* Runs the job in a write transaction. Afterwards the job is deleted, unless run has scheduled
      * it again. After an error the transaction is rolled back and the job is retried a few seconds

@@ -160,7 +160,7 @@ static struct rate_limit_result count_call_in_window(struct rate_limit_counters 
         .allowed = allowed,
         .shared = limit->shared,
         .limit = most,
-        .remaining = used < most ? most - used : 0, /* `most` may be lower than at the last call */
+        .remaining = used < most ? most - used : 0, /* `most` may have been lowered */
         .reset_at_ms = clock_ms() + c->ends_ms - now,
         .reset_after_ms = c->ends_ms - now,
     };

@@ -9,7 +9,7 @@
  * Longer texts are read from the command rows. */
 enum { MOST_TEXTS = 256 * 1024 };
 
-/* --- from the rows of commands -------------------------------------------------------- */
+/* --- entries of a bundle, read from command rows -------------------------------------- */
 
 /* The text columns are not selected, so that SQLite does not read their overflow pages. */
 static const char READ_COLUMNS[] =

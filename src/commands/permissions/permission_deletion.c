@@ -7,7 +7,7 @@
 
 struct permission_deletion {
     snowflake target_id, application_id;
-    int64_t round; /* permission rows with a smaller round are deleted */
+    int64_t round; /* number of this deletion; permission rows with a smaller round are deleted */
     bool emit_events;
 };
 

@@ -100,7 +100,7 @@ enum err get_command_permissions(struct call *call)
     return rows.count ? call_reply_object(call, &p) : ERR_UNKNOWN_COMMAND_PERMISSIONS;
 }
 
-/* --- who may change a row ------------------------------------------------------------- */
+/* --- permission to change a row ------------------------------------------------------- */
 
 static const struct command_permission *find_permission_row_of_entity(
     const struct list *rows, const struct command_permission *p)

@@ -110,7 +110,8 @@ static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx
     v.ready_writer = &shape;
     enum err e = read_guild_setup(j->store_read.gateway_loop, tx, &v, &json, &j->setup);
     if (!e && !j->setup.is_gone && out->n) {
-        /* The list of all guilds' members has an entry of this guild only. */
+        /* READY_LIST_MEMBERS normally has the members of all guilds; here it has those of this
+         * guild only. */
         struct str members = str_skip_bytes(buf_str(&shape.texts[READY_LIST_MEMBERS]), 1);
 
         buf_truncate(out, out->n - 1);

@@ -304,7 +304,8 @@ static void prepare_guild_setups(struct identification *i, struct gateway_loop *
         guild_setup_begin(h, ids[k], &i->guild_setups[k]);
 }
 
-/* Repeats the store read with the current guild views, before the next event. */
+/* Repeats the store read of READY, because a guild view has changed since the read began. Events
+ * wait until the read ends. */
 static void repeat_ready_read(struct identification *i, struct gateway_loop *h)
 {
     const struct guild_setup *all = i->guilds.items;
@@ -349,7 +350,8 @@ static void on_ready_read(struct session_store_read *l, enum err e)
     authentication_end(&i->authentication);
     s->presences = l->since;
     subscribe_ready_session(i);
-    /* Spacebar's servers ignore "compress" of IDENTIFY, and Fermi sets it without expecting it. */
+    /* Spacebar's servers ignore "compress" of IDENTIFY. Its client Fermi sets it, but expects
+     * uncompressed messages. */
     p->compress = i->compress && !p->dialect->spacebar;
     gateway_socket_set_session(p, s);
     session_deliver_event(s, i->ready, 0);

@@ -46,7 +46,8 @@ static void revoke_authentications(const struct credential_revocation *r)
     }
 }
 
-/* Returns whether the session can end now. Its identification ends a session without READY. */
+/* Returns whether the session can end now. A session that READY was not sent to is ended by its
+ * identification. */
 static bool session_can_end_on_loop(const struct session *s, const struct gateway_loop *h)
 {
     return s->gateway_loop == h && s->link.next && session_is_ready(s);

@@ -115,7 +115,8 @@ static void add_subscription_to_member_list(struct list_subscription *u,
     member_table_start_round_now(l->table);
 }
 
-/* Removes the subscription from its member list, which the next round frees if it has no others. */
+/* Removes the subscription from its member list. If the list has no other subscriptions, the next
+ * update round frees the list. */
 static void list_subscription_leave(struct list_subscription *u)
 {
     struct member_table *r = u->window ? u->window->list->table : NULL;
@@ -182,7 +183,8 @@ static bool visit_list_subscriptions(struct member_table *r,
     return false;
 }
 
-/* Returns false if this subscription, and thus all after it, were already checked in this run. */
+/* Moves a subscription to the list of its channel. Returns false if this move has already handled
+ * the subscription, and thus all after it. */
 static bool move_list_subscription(struct member_table *r, struct list_subscription *u)
 {
     struct channel_member_list *l = map_get(&r->move.moved_to, u->channel_id);

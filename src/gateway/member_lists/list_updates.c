@@ -330,8 +330,9 @@ static bool send_update_to_some_subscriptions(struct member_table *r)
     return !links_are_empty(&f->subscriptions);
 }
 
-/* Ends the round of a window. A quick round sends rows only to new subscriptions, so the hashes of
- * the rows that the others got do not change. New subscriptions may get the same rows twice. */
+/* Ends the update round of a window. A quick round sends rows only to new subscriptions, so the
+ * stored hashes remain those of the rows that the other subscriptions got. New subscriptions may
+ * get the same rows twice. */
 static void list_window_finish_round(struct member_table *r)
 {
     struct list_update *p = r->update;

@@ -30,7 +30,7 @@ struct list_subscription {
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
     struct list_window *window;
-    uint64_t round; /* last round of the member table that handled the subscription */
+    uint64_t round; /* number of the last update round that handled the subscription */
     uint64_t moves; /* list_subscription_moves.moves when this was last checked */
     bool fresh;     /* the client needs all rows */
 };
@@ -44,7 +44,7 @@ struct list_window {
     uint32_t count;
     uint64_t sent_hashes[RANGES_PER_SUBSCRIPTION]; /* hashes of the rows that were last sent, per
                                                       range */
-    uint64_t round;                                /* round in which the window was last handled */
+    uint64_t round;                                /* last update round that handled the window */
 };
 
 struct channel_member_list {
@@ -57,7 +57,7 @@ struct channel_member_list {
     struct map windows_by_hash; /* hash of the row ranges -> struct list_window */
     bool built;
     size_t at;              /* position in the table's members up to which the list is built */
-    uint64_t updated_round; /* round in which the changed members were applied */
+    uint64_t updated_round; /* number of the last update round that applied changed members */
 };
 
 /* Work for the next round of a member table. */
@@ -71,7 +71,7 @@ struct member_table_pending_work {
 /* Moves subscriptions to other member lists, because permissions changed. */
 struct list_subscription_moves {
     bool moving;         /* moves are in progress */
-    uint64_t moves;      /* number of times that such a move was begun */
+    uint64_t moves;      /* number of such moves that were begun so far */
     struct map moved_to; /* while moving: channel id -> struct channel_member_list */
 };
 

@@ -367,7 +367,8 @@ static struct published_session *find_moved_session_not_resumed(const struct ses
     return NULL;
 }
 
-/* Removes and returns the record of a session that no node has published in time; or NULL. */
+/* Removes and returns the record of a session that no node has published in time; NULL if there is
+ * none. */
 static struct published_session *remove_moved_session_not_resumed(struct session_directory *d)
 {
     pthread_mutex_lock(&d->lock);

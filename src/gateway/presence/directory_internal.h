@@ -11,7 +11,7 @@
 /* Each message begins with its kind, the sender's node identity and the sender's change number. */
 enum directory_message_kind {
     DIRECTORY_CHANGE_NUMBER, /* has no other content */
-    DIRECTORY_REQUEST_ALL,   /* identity of the node whose sessions are requested; 0 means all */
+    DIRECTORY_REQUEST_ALL,   /* node that shall send its sessions (identity); 0 means all nodes */
     DIRECTORY_PUT,           /* a session record; increments the change number */
     DIRECTORY_REMOVE,        /* a session number; increments the change number */
     DIRECTORY_ALL,           /* part index, number of parts, record count, records */

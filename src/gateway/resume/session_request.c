@@ -33,10 +33,10 @@
 enum {
     STORE_READS_MAX = 24,        /* reads of the store, which are 250 ms apart */
     OWNER_REPLY_MS = 700,        /* timeout for a reply of the owner */
-    SLOW_OWNER_MS = 3000,        /* the same, if the owner replies to messages through NATS */
+    SLOW_OWNER_MS = 3000,        /* timeout of an owner that replies to messages through NATS */
     REPLICA_REPLY_MS = 700,      /* timeout for replies of replicas */
-    OTHER_REPLICA_MS = 400,      /* the same, if one replica has too few events */
-    REPLICA_RECONNECT_MS = 3000, /* the same, while NATS is not connected */
+    OTHER_REPLICA_MS = 400,      /* timeout of the other replicas, if one has too few events */
+    REPLICA_RECONNECT_MS = 3000, /* timeout of replicas while NATS is not connected */
 };
 
 enum { REFUSALS_MAX = 3, REPLICA_REQUEST_BYTES = 64 };
@@ -66,7 +66,7 @@ struct session_request {
     unsigned refusals;
     struct map
         without_copy; /* nodes that replied that they have no copy; key and value are equal */
-    bool owner_replies, no_copies; /* evaluation of without_copy before the store read */
+    bool owner_replies, no_copies; /* computed from without_copy before the store read */
     bool abandoned;                /* the connection is closed, so the session stays in the store */
     /* The fields from here on are results of one store read. */
     struct session_move release_request;
@@ -80,10 +80,10 @@ struct session_request {
 
 static void session_request_begin_store_read(struct session_request *q);
 
-/* Checks that the event log has the missed events: those between the last event that the session
- * was sent and the first event that this loop retains. The crash may have interrupted the last
- * event of a recovered session, so that event is read, too. The events are read later, outside the
- * write transaction. */
+/* Checks that the event log still has all missed events: those after the last event that the
+ * session was sent and before the first event that this loop retains. A crash may have interrupted
+ * the last event of a recovered session, so that event is read, too. The events are read later,
+ * outside the write transaction. */
 static enum err check_log_has_missed_events(struct session_request *q, struct tx *tx)
 {
     const struct gateway *g = q->store_read.gateway_loop->gateway;

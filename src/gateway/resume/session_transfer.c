@@ -358,9 +358,9 @@ void session_transfer_arrive(struct session_transfer *h)
     }
     h->viewer = gateway_viewer_from_session(h->session);
     prepare_guild_permissions_read(h);
-    /* The source loop may have sent the session an event that this loop's guild view does not have
-     * yet. A comparison of channels would undo that event, so the read begins after it. Event
-     * numbers of another process are not comparable, so its sessions do not wait. */
+    /* This loop's guild view may lack an event that the source loop has already sent to the
+     * session. Comparing channels with that view would undo the event, so the read begins after it.
+     * Event numbers of another process are not comparable, so its sessions do not wait. */
     store_read_begin_after_event(h->to, &h->store_read,
                                  h->from ? h->session->resume.delivered_elsewhere : 0);
 }

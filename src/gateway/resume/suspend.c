@@ -20,7 +20,7 @@ enum {
     BATCH_SESSIONS = 128,
     BATCH_BYTES = 1024 * 1024,
     SESSION_BYTES = 8 * 1024 * 1024,
-    SUSPENDED_SENT_COUNT = 128, /* stored number of sent dispatches, which may be unread */
+    SUSPENDED_SENT_COUNT = 128, /* sent dispatches to store, which the client may not have read */
     SUSPENDED_SENT_BYTES = 128 * 1024,
     SUSPEND_MAX_MS = 10 * 1000,
 };

@@ -39,8 +39,8 @@ enum err suspended_rows_seal(struct tx *tx)
                    NO_BIND, NULL);
 }
 
-/* Removes the seal when the server starts, not when it ends: if the server is killed, it may have
- * sent events that the suspended sessions miss. */
+/* Removes the seal (suspended_rows_seal) when the server starts, not when it ends: if the server is
+ * killed, it may have sent events that the suspended sessions miss. */
 enum err suspended_rows_unseal(struct tx *tx, bool *ret_any)
 {
     bool found;

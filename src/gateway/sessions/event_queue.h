@@ -20,7 +20,7 @@ struct event_queue {
     /* Delivery of the event in progress (fanout/); NULL before the first event. */
     struct event_delivery *delivery;
     bool processing;
-    bool was_delayed; /* events were left at the end of an iteration since the last ordered reads */
+    bool was_delayed; /* since the last ordered reads, an iteration ended with queued events */
     struct loop_message post;
     bool posted;
 };

@@ -21,7 +21,7 @@ enum {
     HELLO_MS = 100,
     HEARTBEAT_OVERDUE_MS =
         HEARTBEAT_MS * 3 / 2,             /* without a heartbeat for this long, op 1 is sent */
-    HEARTBEAT_DEAD_MS = HEARTBEAT_MS / 2, /* without an answer to that op 1, the socket is closed */
+    HEARTBEAT_DEAD_MS = HEARTBEAT_MS / 2, /* ms without an answer to op 1 that end the connection */
     UNAUTHENTICATED_MS = 60 * 1000, /* an unauthenticated socket without heartbeats is closed */
     UNAUTHENTICATED_MAX_MS = 15 * 60 * 1000,
     INVALIDATED_MS = 10 * 1000, /* a client that does not IDENTIFY after op 9 is disconnected */

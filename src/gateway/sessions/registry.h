@@ -97,7 +97,7 @@ struct account {
     uint16_t starts;     /* number of sessions started on starts_day */
     uint16_t starts_day; /* lowest 16 bits of the day number */
     int64_t full_ms;     /* when the token bucket of rate limit key 0 is full again, in ms */
-    int64_t *others;     /* the same times of keys 1 to GATEWAY_CONCURRENCY - 1, or NULL */
+    int64_t *others;     /* full_ms of the rate limit keys 1 to GATEWAY_CONCURRENCY - 1, or NULL */
 };
 
 /* Returns the announced presence of a shard; creates it if needed. Needs the gateway's lock. */

@@ -29,7 +29,7 @@ struct session_store_read {
     uint64_t since;     /* number of the last event published before the transaction began */
     int64_t delivered_position; /* log position of the last event delivered before the transaction
                                  * began */
-    int64_t passed;   /* event log position that was delivered then; for TEST_FAULT_CHECK_VIEWS */
+    int64_t passed;   /* event log position delivered at the start; for TEST_FAULT_CHECK_VIEWS */
     struct list seen; /* log positions (int64_t) after delivered_position that the read saw */
     enum err (*run)(struct session_store_read *l, struct tx *tx);
     void (*committed)(

@@ -183,9 +183,9 @@ static void move_topic_subscription(struct topic *t, uint32_t from, uint32_t to)
 }
 
 /* Removes a subscription by moving the last one into its slot. The first delivered_count
- * subscriptions have already got the current event and stay in front of the others. A gap among
- * them is filled with the last of them, whose slot is then filled with the last of all. If all have
- * got the event, both are the same subscription, and it must not be moved twice. */
+ * subscriptions have already got the event in progress and must stay in front of the others. So a
+ * gap among them is filled with the last of them, whose slot is then filled with the last of all.
+ * If all have got the event, both are the same subscription, which must not be moved twice. */
 static void topic_remove_subscription(struct topic *t, uint32_t gap)
 {
     if (gap < t->delivered_count) {

@@ -98,7 +98,7 @@ struct member_access {
     struct permission_input input;
     uint64_t permissions;   /* permissions in the guild as a whole */
     uint64_t withheld;      /* removed from `permissions`, because they require a second factor */
-    uint64_t withheld_here; /* the same for the channel or guild of the request path */
+    uint64_t withheld_here; /* withheld permissions in the channel or guild of the request path */
     int64_t top_position;
     snowflake top_role; /* id of the highest role; the guild's id if it is @everyone */
 };

@@ -68,8 +68,8 @@ static bool set_part_field_once(char **field, struct str s)
     return true;
 }
 
-/* Stores a parameter of Content-Disposition. ret_extended: filename*=, which overrides
- * filename=. */
+/* Stores a parameter of Content-Disposition. ret_extended gets the value of filename*=, which
+ * overrides filename=. */
 static bool apply_disposition_parameter(struct multipart_part *p, const struct header_parameter *a,
                                         char **ret_extended)
 {

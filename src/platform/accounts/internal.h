@@ -15,9 +15,9 @@ enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken
 
 /* --- placeholders.c ------------------------------------------------------------------- */
 
-/* Ends the code that claims an account, if there is one. */
+/* Invalidates the claim code of a placeholder account, if there is one. */
 enum err placeholder_end_code(struct tx *tx, snowflake user_id);
-/* Makes the account an ordinary one, because a person has it now. */
+/* Turns a placeholder account into an ordinary account, because a person has claimed it. */
 enum err placeholder_delete(struct tx *tx, snowflake user_id);
 extern const struct type account_claim_body;
 enum err prepare_claim_account(struct call *call);

@@ -1,9 +1,9 @@
 /* placeholders.c - placeholder accounts of a copied guild, and the codes that claim them.
  *
  * A placeholder has neither password nor email address nor token. Its code is sent to the person on
- * the other server, and stored only as a digest. It ends when it is used or replaced, after 30
- * days, and when the tokens of the account are revoked: by a new password, a deletion, or the
- * operator. */
+ * the other server, and stored only as a digest. The code becomes invalid when it is used or
+ * replaced, after 30 days, and when the tokens of the account are revoked by a new password, a
+ * deletion, or the operator. */
 #include "platform/accounts/placeholders.h"
 
 #include <sodium.h>
@@ -135,7 +135,7 @@ enum err prepare_claim_account(struct call *call)
     return check_email(call, in->email);
 }
 
-/* Sets password and email address, and logs in. Messages and roles are already the account's. */
+/* Sets password and email address, and logs in. The account already has its messages and roles. */
 enum err claim_account(struct call *call)
 {
     const struct account_claim *in = call->body;

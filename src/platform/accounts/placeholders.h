@@ -9,8 +9,8 @@ enum { CLAIM_CODE_DAYS = 30 };
 
 /* Marks an account as a placeholder. */
 enum err placeholder_insert(struct tx *tx, snowflake user_id);
-/* Creates the code that claims an account, and ends an earlier one. ret->p is NULL if the account
- * cannot be claimed: it is no placeholder, it is a bot, disabled or deleted. */
+/* Creates the code that claims an account, and invalidates an earlier one. ret->p is NULL if the
+ * account cannot be claimed: it is not a placeholder, or is a bot, disabled or deleted. */
 enum err placeholder_create_code(struct tx *tx, snowflake user_id, struct str *ret);
 
 #endif

@@ -261,8 +261,8 @@ static enum err modify_settings_proto(struct call *call)
 /* --- settings as JSON ----------------------------------------------------------------- */
 
 /* Clients that know no protocol buffers store JSON with the same meaning. The names of its fields
- * differ from client to client, so the server does not convert one form to the other: a row of its
- * own has the JSON, whose type is JSON_TYPES higher. */
+ * differ from client to client, so the server does not convert one form to the other: the JSON is
+ * in a separate row, whose type is JSON_TYPES higher. */
 enum { JSON_TYPES = 100 };
 
 struct json_settings {
@@ -319,7 +319,7 @@ static enum err read_json_settings_before_merge(struct call *call)
 
 enum { JSON_SETTINGS_MEMBERS_MAX = 100 };
 
-/* Members of an object, in its order. */
+/* Members of a JSON object, in the order of its text. */
 struct json_members {
     struct str keys[JSON_SETTINGS_MEMBERS_MAX], values[JSON_SETTINGS_MEMBERS_MAX];
     size_t count;

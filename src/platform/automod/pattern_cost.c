@@ -12,7 +12,7 @@ enum { ANY_NON_ASCII = 128 }; /* number that represents all non-ASCII characters
 
 struct cost_count {
     const struct pattern *pattern;
-    uint32_t *stack, *counted_round; /* counted_round: per state, the round that last counted it */
+    uint32_t *stack, *counted_round; /* counted_round: the round in which each state was counted */
     uint32_t round, count;
 };
 

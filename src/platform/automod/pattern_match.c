@@ -53,7 +53,7 @@ struct active_state {
 struct active_states {
     struct active_state *all;
     uint32_t count;
-    uint32_t *seen; /* for each state, the round in which it was last added */
+    uint32_t *seen; /* for each state, the value of .round when it was last added */
 };
 
 /* Cached result of a character class for the current character. */

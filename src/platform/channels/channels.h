@@ -12,7 +12,8 @@
 #include "model/permissions/member_permissions.h"
 #include "platform/accounts/accounts.h"
 
-/* Reads a channel with overwrites, without recipients. ERR_UNKNOWN_CHANNEL if the id is unknown. */
+/* Reads a channel with overwrites, without recipients. Returns ERR_UNKNOWN_CHANNEL if the id is
+ * unknown. */
 enum err channel_find(struct tx *tx, snowflake id, struct channel *ret);
 /* Reads the recipients except `viewer`, and the time of the last pin, of a private channel. */
 enum err channel_read_recipients(struct tx *tx, struct channel *c, snowflake viewer);

@@ -81,7 +81,7 @@ static const char MAY_NOT_JOIN[] = "select 1 from users where id = $1 and deleti
                                    "username = 'deleted_' || cast(id as text) union all "
                                    "select 1 from bans where user_id = $1 and guild_id = $2";
 
-/* An archive that still has them does not make members of erased accounts and banned users. */
+/* Erased accounts and banned users do not become members, even if the archive still lists them. */
 static enum err import_member(struct world_file_importer *im, const void *entry,
                               const struct json_path *at, snowflake guild)
 {

@@ -98,7 +98,8 @@ bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct aren
  * caller has added the reaction. */
 enum err own_reaction_offsets_read(struct call *call, const struct own_reaction_offsets *marks,
                                    struct list *ret);
-/* Appends a copy of the page in which the values at these offsets are true. */
+/* Appends a copy of a cached page of messages in which the "me" values at these offsets are
+ * true. */
 void copy_page_with_own_reactions(struct buf *out, struct str page, const struct list *offset_list);
 
 /* --- page_cache.c: cache of encoded pages ----------------------------------------------- */

@@ -140,7 +140,8 @@ struct authorization {
 };
 enum err authorization_find_of_user(struct tx *tx, snowflake user_id, snowflake application_id,
                                     struct authorization *ret, bool *ret_found);
-/* Reads an authorization. ERR_UNKNOWN_TOKEN if it does not exist or belongs to another user. */
+/* Reads an authorization. Returns ERR_UNKNOWN_TOKEN if it does not exist or belongs to another
+ * user. */
 enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
                             struct authorization *ret);
 /* Reads the authorizations of a user with their applications, newest first. */
@@ -178,10 +179,11 @@ enum err install_application(struct call *call, const struct application *a, con
 /* Checks that the caller may install the app in the guild or on the caller's account. */
 enum err check_install_permission(struct call *call, const struct authorization_request *r,
                                   snowflake guild_id);
-/* Refuses a private app, unless the caller is one of its developers. ERR_APPLICATION_NOT_YOURS. */
+/* Returns ERR_APPLICATION_NOT_YOURS for a private app, unless the caller is one of its
+ * developers. */
 enum err check_application_is_public(struct call *call, const struct authorization_request *r);
-/* Installs the app's commands, without a bot, into a group channel of the caller.
- * ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS, ERR_CHANNEL_TYPE. */
+/* Installs the app's commands, without a bot, into a group channel of the caller. May return
+ * ERR_UNKNOWN_CHANNEL, ERR_MISSING_ACCESS or ERR_CHANNEL_TYPE. */
 enum err install_application_in_group(struct call *call, const struct authorization_request *r,
                                       snowflake channel_id);
 

@@ -30,7 +30,8 @@ size_t count_distinct_emoji(struct str text);
 /* Changes the count of a reaction by 1 or -1. */
 enum err reaction_update_count(struct tx *tx, const struct message *m, snowflake id, bool burst,
                                snowflake user_id, int by);
-/* Adds a new emoji with its first user, and removes emoji without users. ERR_UNKNOWN_MESSAGE. */
+/* Adds a new emoji with its first user, and removes emoji without users. May return
+ * ERR_UNKNOWN_MESSAGE. */
 enum err reaction_insert(struct tx *tx, const struct message *m, const struct reaction_line *line,
                          const struct reaction_emoji *emoji);
 /* Removes the counts of one emoji from the message, or of all emoji if id is 0. */
@@ -62,7 +63,7 @@ enum err delete_user_burst_reaction(struct call *call);
 enum err delete_all_reactions_for_emoji(struct call *call);
 enum err delete_all_reactions(struct call *call);
 
-/* Parses the emoji in the request's path. ERR_NO_SUCH_EMOJI. */
+/* Parses the emoji in the request's path. Returns ERR_NO_SUCH_EMOJI if it is not an emoji. */
 enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret);
 /* Finds a reaction of the message in the path. Returns false if the message does not have it. */
 bool find_reaction_of_message(const struct call *call, struct str key, struct reaction_line *ret);

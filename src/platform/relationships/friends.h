@@ -15,7 +15,7 @@ enum err relationship_type_read(struct tx *tx, snowflake user_id, snowflake targ
 enum err check_friend_limit(struct tx *tx, snowflake user_id);
 
 /* Makes two accounts friends, also without a friend request, and emits the events to both. `by` is
- * the account that accepts. No effect if they are friends already. ERR_MAX_FRIENDS. */
+ * the account that accepts. No effect if they are friends already. May return ERR_MAX_FRIENDS. */
 enum err friendship_create(struct call *call, snowflake by, snowflake other, bool *ret_new);
 
 /* Writes the relationship fields of READY. */

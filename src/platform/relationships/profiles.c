@@ -233,7 +233,7 @@ static enum err add_restricted_profile_fields(struct call *call, struct profile_
 }
 
 /* Decides how much of the profile the caller may see. *ret_whole is false if only the public fields
- * are visible. ERR_MISSING_ACCESS if nothing is visible. */
+ * are visible. Returns ERR_MISSING_ACCESS if nothing is visible. */
 static enum err read_profile_access(struct call *call, struct list *ret_guilds, bool *ret_whole)
 {
     snowflake id = call->target.user->id;

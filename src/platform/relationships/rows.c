@@ -67,7 +67,7 @@ enum err user_find_by_tag(struct tx *tx, const struct user_tag *tag, struct user
     return OK;
 }
 
-/* --- what two accounts have in common ------------------------------------------------- */
+/* --- friends and guilds that two accounts have in common ------------------------------ */
 
 static const char MUTUAL_FRIEND[] =
     "select 1 from relationships a join relationships b on b.user_id = $2 and "

@@ -20,7 +20,7 @@ struct report {
 
 /* Reads open reports with ids above `after`, sorted by id. */
 enum err reports_read_open(struct tx *tx, snowflake after, int64_t limit, struct list *ret);
-/* Reads a report. ERR_NOT_FOUND if it does not exist. */
+/* Reads a report. Returns ERR_NOT_FOUND if it does not exist. */
 enum err report_find(struct tx *tx, snowflake id, struct report *ret);
 /* Closes a report. Changes the resolution if the report is already closed. */
 enum err report_close(struct tx *tx, snowflake id, unsigned uid, struct str resolution);

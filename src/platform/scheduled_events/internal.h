@@ -119,7 +119,7 @@ enum err events_cancel_of_channel(struct call *call, const struct channel *c);
 
 /* --- permission_checks.c -------------------------------------------------------------- */
 
-/* Check whether the caller may view or change the event. ERR_UNKNOWN_SCHEDULED_EVENT,
+/* Check whether the caller may view or change the event. May return ERR_UNKNOWN_SCHEDULED_EVENT or
  * ERR_MISSING_PERMISSIONS. */
 enum err check_view_event_permission(struct call *call, const struct scheduled_event *e);
 enum err check_change_event_permission(struct call *call, const struct scheduled_event *e);

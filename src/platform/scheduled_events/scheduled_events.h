@@ -11,7 +11,7 @@
 
 /* Adds the guild's open events in visible channels, with their subscriber counts, to ret. */
 enum err guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret);
-/* Reads an event of a guild. ERR_UNKNOWN_SCHEDULED_EVENT if it does not exist. */
+/* Reads an event of a guild. Returns ERR_UNKNOWN_SCHEDULED_EVENT if it does not exist. */
 enum err scheduled_event_find(struct tx *tx, snowflake guild_id, snowflake id,
                               struct scheduled_event *ret);
 enum err scheduled_event_insert(struct tx *tx, const struct scheduled_event *e);

@@ -28,7 +28,7 @@ struct str search_term_of_word(struct arena *a, char kind, struct str word);
 
 enum unindexed_order {
     UNINDEXED_NEWEST,
-    UNINDEXED_OLDEST_LOCKED /* locks their rows of message_unindexed; skips locked rows */
+    UNINDEXED_OLDEST_LOCKED /* locks their rows in message_unindexed; skips rows locked by others */
 };
 /* Reads up to `limit` unindexed messages (struct search_document) in this order. */
 enum err read_unindexed_documents(struct tx *tx, enum unindexed_order order, int64_t limit,
@@ -82,8 +82,8 @@ bool search_terms_match_content(struct arena *a, const struct search_terms *t, s
 
 /* --- searchable_channels.c: channels that the caller may search ----------------------- */
 
-/* Adds filters for the guild and the channels that the caller can read. ERR_MISSING_PERMISSIONS if
- * there are none. */
+/* Adds filters for the guild and the channels that the caller can read. Returns
+ * ERR_MISSING_PERMISSIONS if there are none. */
 enum err search_terms_add_guild_channels(struct call *call, const struct search_query *q,
                                          struct search_terms *t);
 

@@ -38,8 +38,8 @@ struct sticker_file {
     enum sticker_format format;
     const char *extension;
 };
-/* Detects the file format. ERR_INVALID_ASSET if it is unknown; ERR_STICKER_LARGE if the picture is
- * too wide or high; ERR_STICKER_LONG if the animation is too long. */
+/* Detects the file format. Returns ERR_INVALID_ASSET if it is unknown; ERR_STICKER_LARGE if the
+ * picture is too wide or high; ERR_STICKER_LONG if the animation is too long. */
 enum err sticker_file_detect(struct arena *arena, struct str bytes, struct sticker_file *ret);
 
 #endif

@@ -11,7 +11,8 @@ enum err guild_stickers_read(struct tx *tx, snowflake guild_id, struct list *ret
 /* Reads a sticker. Returns ERR_UNKNOWN_STICKER if it does not exist. */
 enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret);
 
-/* Reads a sticker to send. ERR_INVALID_STICKER if unknown, ERR_STICKER_FORBIDDEN if not allowed. */
+/* Reads a sticker to send. Returns ERR_INVALID_STICKER if unknown, ERR_STICKER_FORBIDDEN if not
+ * allowed. */
 enum err sticker_find_usable(struct tx *tx, const struct emoji_user *who, snowflake id,
                              struct sticker *ret);
 

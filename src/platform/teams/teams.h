@@ -22,7 +22,7 @@ enum team_access_level team_access_level_of(const struct team *team, snowflake u
 /* Finds a member or invited user of the team; NULL if the user is neither. */
 const struct team_member *team_find_member(const struct team *team, snowflake user_id);
 
-/* Reads the team with its members. ERR_UNKNOWN_TEAM. */
+/* Reads the team with its members. May return ERR_UNKNOWN_TEAM. */
 enum err team_find(struct tx *tx, snowflake id, struct team *ret);
 
 /* Inserts a team with the owner as its first member. */

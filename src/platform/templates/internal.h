@@ -61,11 +61,12 @@ struct encoded_source_guild {
 };
 void template_source_encode(struct arena *arena, const struct template_source *s,
                             struct encoded_source_guild *ret);
-/* Parses the JSON of template_source_encode. ERR_INTERNAL if the JSON is invalid. */
+/* Parses the JSON of template_source_encode. Returns ERR_INTERNAL if the JSON is invalid. */
 enum err template_source_parse(struct arena *arena, struct str json, struct template_source **ret);
 /* Compresses the JSON of a template. p is NULL if the compression fails. */
 struct str template_source_compress(struct arena *arena, struct str json);
-/* Decompresses the JSON of a template. ERR_INTERNAL if the result does not have `size` bytes. */
+/* Decompresses the JSON of a template. Returns ERR_INTERNAL if the result does not have `size`
+ * bytes. */
 enum err template_source_decompress(struct arena *arena, struct str packed, int64_t size,
                                     struct str *ret);
 
@@ -94,9 +95,10 @@ enum err template_find_of_guild(struct tx *tx, snowflake guild_id, struct guild_
                                 bool *ret_found);
 /* Reads the template's creator and decompresses its serialized guild. */
 enum err template_read_details(struct tx *tx, struct guild_template *t);
-/* Inserts a template with a new code. ERR_HAS_TEMPLATE if the guild has a template. */
+/* Inserts a template with a new code. Returns ERR_HAS_TEMPLATE if the guild has a template. */
 enum err template_insert(struct tx *tx, struct guild_template *t);
-/* Reads all fields of a template again, except the serialized guild. ERR_UNKNOWN_TEMPLATE. */
+/* Reads all fields of a template again, except the serialized guild. May return
+ * ERR_UNKNOWN_TEMPLATE. */
 enum err template_read_changed_fields(struct tx *tx, struct guild_template *t);
 enum err template_save(struct tx *tx, const struct guild_template *t);
 enum err template_save_source(struct tx *tx, const struct guild_template *t);

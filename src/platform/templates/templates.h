@@ -16,7 +16,7 @@ struct template_summary {
 };
 enum err template_summary_read(struct tx *tx, snowflake guild_id, struct template_summary *ret,
                                bool *ret_found);
-/* Stores the current state of the guild as its template; generates a code if t has none.
+/* Stores the current state of the guild as its template; generates a code if t has none. Returns
  * ERR_HAS_TEMPLATE if another guild's template has this code. */
 enum err template_save_from_guild(struct tx *tx, struct template_summary *t);
 

@@ -41,7 +41,7 @@ struct template_guild_plan {
     struct str shown_json; /* JSON of the guild for GUILD_CREATE */
 };
 
-/* --- numbers of the template to ids --------------------------------------------------- */
+/* --- conversion of the template's numbers to ids -------------------------------------- */
 
 static snowflake planned_role_id_of_number(const struct template_guild_plan *p, int64_t number)
 {

@@ -51,13 +51,14 @@ extern const struct schema archived_query_schema, joined_query_schema, thread_me
 
 /* --- membership.c: thread members ----------------------------------------------------- */
 
-/* Sets .member to the guild member. ERR_UNKNOWN_MEMBER if the user is not in the guild. */
+/* Sets .member to the guild member. Returns ERR_UNKNOWN_MEMBER if the user is not in the guild. */
 enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
                                         struct thread_member *m);
 /* Returns ERR_CHANNEL_TYPE if the call's channel is not a thread. */
 enum err check_channel_is_thread(const struct call *call);
 /* Adds guild members to a thread and emits the events. Skips users who are thread members.
- * delivered_to is true if the users have already received THREAD_CREATE. ERR_MAX_THREAD_MEMBERS. */
+ * delivered_to is true if the users have already received THREAD_CREATE. May return
+ * ERR_MAX_THREAD_MEMBERS. */
 enum err thread_add_members(struct call *call, const struct channel *thread, const struct list *ids,
                             int64_t flags, bool delivered_to);
 enum err thread_remove_member(struct call *call, const struct channel *thread, snowflake user_id,
@@ -83,12 +84,14 @@ enum err create_post_in_forum(struct call *call);
 enum err check_tag_change_permission(struct call *call, const struct channel *forum,
                                      const struct list *tags, const struct list *before,
                                      uint64_t perms);
-/* Checks that a post has a tag if the forum requires one. ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS. */
+/* Checks that a post has a tag if the forum requires one. May return ERR_TAG_REQUIRED or
+ * ERR_NO_FREE_TAGS. */
 enum err check_required_tag(const struct channel *forum, const struct list *tags, uint64_t perms);
 /* Adds the caller as the first member of the thread and reads the thread again. */
 enum err add_thread_creator(struct call *call, struct channel *thread);
 
-/* Checks that a channel of this type can have threads. ERR_CHANNEL_TYPE, ERR_DM_CHANNEL. */
+/* Checks that a channel of this type can have threads; otherwise ERR_CHANNEL_TYPE or
+ * ERR_DM_CHANNEL. */
 enum err check_channel_can_have_threads(const struct channel *c);
 enum err list_active_threads(struct call *call);
 enum err list_channel_threads(struct call *call);

@@ -20,13 +20,14 @@ struct new_thread {
     snowflake owner_id;           /* id of an account or a webhook */
 };
 
-/* Inserts the thread and emits THREAD_CREATE; adds no members. ERR_MAX_ACTIVE_THREADS. */
+/* Inserts the thread and emits THREAD_CREATE; adds no members. May return
+ * ERR_MAX_ACTIVE_THREADS. */
 enum err thread_create_and_emit(struct call *call, const struct new_thread *plan,
                                 struct channel *ret);
 
-/* Checks the tags of a new post. perms are the caller's permissions in the forum.
- * ERR_UNKNOWN_TAG_GIVEN, ERR_MISSING_PERMISSIONS, ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS, form errors
- * on applied_tags. */
+/* Checks the tags of a new post. perms are the caller's permissions in the forum. May return
+ * ERR_UNKNOWN_TAG_GIVEN, ERR_MISSING_PERMISSIONS, ERR_TAG_REQUIRED, ERR_NO_FREE_TAGS, or form
+ * errors on applied_tags. */
 enum err forum_post_check_tags(struct call *call, const struct channel *forum,
                                const struct opt_list *tags, uint64_t perms);
 /* Creates a forum post and its first message. Sets the id and the channel of the message draft. */

@@ -33,14 +33,14 @@ struct webhook {
     snowflake source_channel_id, source_guild_id; /* 0 if not a follower webhook */
 };
 
-/* Reads a webhook without user, token and url. ERR_UNKNOWN_WEBHOOK. */
+/* Reads a webhook without user, token and url. May return ERR_UNKNOWN_WEBHOOK. */
 enum err webhook_find(struct tx *tx, snowflake id, struct webhook *ret);
 
 /* Emits WEBHOOKS_UPDATE to members with MANAGE_WEBHOOKS in the channel. */
 void emit_webhooks_update(struct call *call, snowflake guild_id, snowflake channel_id);
 
 enum err webhook_insert(struct tx *tx, const struct webhook *h);
-/* Checks the number of webhooks. ERR_MAX_CHANNEL_WEBHOOKS, ERR_MAX_GUILD_WEBHOOKS. */
+/* Returns ERR_MAX_CHANNEL_WEBHOOKS or ERR_MAX_GUILD_WEBHOOKS if there are too many webhooks. */
 enum err check_webhook_limit(struct call *call, snowflake guild_id, snowflake channel_id);
 
 /* Returns whether a guild channel of this type can have webhooks. */

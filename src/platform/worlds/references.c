@@ -67,7 +67,8 @@ enum err world_file_resolve_reference(struct world_file_importer *im,
     bool is_id = snowflake_parse(to, &id);
     enum err e = OK;
 
-    /* Archives refer by id: an object whose name consists of digits must not take a reference. */
+    /* Archives refer by id, so an object whose name is such a number must not match the
+     * reference. */
     if (!im->options->files || !is_id)
         e = read_reference(im, n->by_name, name_column_value(im, n, to), guild, n->scoped, ret,
                            &found);

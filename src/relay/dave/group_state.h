@@ -23,11 +23,11 @@ struct dave_member {
     snowflake user;
     bool plain;         /* the client does not support DAVE */
     bool described;     /* opcode 4 was sent */
-    bool replaced;      /* its Add was revoked, because it sent another key package */
-    bool proposed;      /* its Add was sent; only before the group is established */
+    bool replaced;      /* the Add proposal was revoked: the member sent another key package */
+    bool proposed;      /* the Add proposal was sent; only before the group is established */
     bool in_transition; /* receives opcode 22 of the running transition */
     bool ready;         /* sent opcode 23 */
-    bool distrusted;    /* its commits are ignored, because most recipients of one reported it */
+    bool distrusted;    /* its commits are ignored: most recipients of one reported it as invalid */
     int leaf;           /* or NO_LEAF */
     /* Numbers of key packages that have not arrived: requested by opcode 4 or 24, announced by
      * opcode 31. The client sends one for each; all but the last are outdated when they arrive. */
@@ -80,7 +80,7 @@ struct dave_room {
     struct dave_proposal **proposals; /* outstanding; PROPOSALS_MAX */
     size_t proposal_count;
     snowflake committer;          /* sender of the latest commit */
-    unsigned recipients, reports; /* members that received it; that reported it as invalid */
+    unsigned recipients, reports; /* members that received that commit; members that reported it */
 
     unsigned transition, last_transition; /* id of the running transition, or 0; latest id */
     int64_t transition_due, commit_due, round_due;

@@ -104,7 +104,8 @@ static struct str reader_signature(struct mls_reader *r)
     return s;
 }
 
-/* Returns the input that was read since `start` was the rest of the input. */
+/* Returns the bytes that were read since an earlier time; start is the rest of the input at that
+ * time. */
 static struct str reader_since(const struct mls_reader *r, struct str start)
 {
     return str_slice(start.p, start.n - r->rest.n);
@@ -305,7 +306,7 @@ static void reader_extensions(struct mls_reader *r)
     r->failed |= list.failed;
 }
 
-/* DAVE requires leaf nodes without extensions, and key packages that never expire. */
+/* DAVE allows only leaf nodes without extensions, and key packages that never expire. */
 static void reader_leaf(struct mls_reader *r, unsigned source, struct mls_leaf *ret)
 {
     struct str start = r->rest;

@@ -12,7 +12,7 @@
 /* Addresses of browsers are proved by STUN, those of other clients are not. */
 enum address_kind { ADDRESS_CLIENT, ADDRESS_BROWSER, ADDRESS_KINDS };
 
-enum { ADDRESS_RESERVED_MS = 10000 }; /* an address is reserved for its browser's worker */
+enum { ADDRESS_RESERVED_MS = 10000 }; /* time for which an address belongs to one worker */
 
 struct address_routes *address_routes_new(void);
 void address_routes_free(struct address_routes *routes); /* accepts NULL */

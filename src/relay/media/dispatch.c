@@ -11,7 +11,7 @@
 #include "relay/participants.h"
 
 enum {
-    WINDOW_FOREIGN = 50, /* packets from unknown addresses that are decrypted */
+    WINDOW_FOREIGN = 50, /* packets per second from unknown addresses that are decrypted */
     WINDOW_DISCOVERY = 20,
     RECEIVE_COST = 2, /* cost of receiving a datagram; forwarding it once costs 1 */
 };

@@ -9,7 +9,8 @@
 #include "relay/media/rtcp.h"
 
 enum { TAG_SIZE = 16, COUNTER_SIZE = 4, GCM_NONCE_SIZE = 12, LONG_NONCE_SIZE = 24 };
-/* The first and last byte of the relay's nonces have 128 values each, the two middle bytes any. */
+/* The first and last byte of the relay's nonces have 128 values each, the two middle bytes all
+ * 256. */
 enum { EDGE_BITS = 7, EDGE_VALUES = 1 << EDGE_BITS, MIDDLE_BITS = 16 };
 
 /* Nonces of the relay's packets: the first `used` ones of a fixed order. A client that counts

@@ -13,7 +13,7 @@
 #include "relay/webrtc/webrtc.h"
 
 enum {
-    WINDOW_RTCP_RECEIVED = 200, /* RTCP requests of all viewers of a participant */
+    WINDOW_RTCP_RECEIVED = 200, /* RTCP requests per second of all viewers of a participant */
     WINDOW_RTCP_SENT = 50,      /* RTCP requests of one viewer */
 };
 

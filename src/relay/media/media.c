@@ -13,9 +13,9 @@
 
 enum {
     WINDOW_MS = 1000,
-    WINDOW_PACKETS = 250, /* 50 per second are normal; some clients send shorter frames */
+    WINDOW_PACKETS = 250, /* audio packets per second; 50 are normal, more with shorter frames */
     WINDOW_BYTES = 128 * 1024,
-    WINDOW_VIDEO_PACKETS = 4000, /* packets of all layers of a camera or a screen */
+    WINDOW_VIDEO_PACKETS = 4000, /* video packets per second, of all layers of a camera or screen */
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     ACTIVITY_INTERVAL_MS = 20 * 1000,
     INTERRUPT_RECEIVERS = 128, /* so many receivers get a datagram before other rooms have a turn */

@@ -98,9 +98,9 @@ struct rtp_stream {
     uint16_t first;      /* sequence of the first packet, as received */
     uint16_t ahead;      /* offset added to sequence numbers since the last restart */
     uint32_t ahead_time; /* offset added to timestamps since the last restart */
-    unsigned start_bits; /* bits of the beginning packets received since the last restart */
+    unsigned start_bits; /* bit set of the stream's first packets received since the last restart */
     bool has_new_sender; /* the next packet restarts the stream: the client changed its transport */
-    unsigned start_count; /* number of hashes in `starts`, of all beginnings */
+    unsigned start_count; /* number of hashes in `starts`, over all restarts */
     uint64_t *starts;
 };
 /* Position of a packet in its stream: the header fields with which it is forwarded. */
@@ -127,7 +127,8 @@ void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,
 /* Returns the position of a video packet that is known to be authentic (SRTP) and records it. Only
  * has_new_sender restarts the stream: frames and retransmissions may arrive in any order. */
 struct rtp_stream_position rtp_stream_shift(struct rtp_stream *s, const struct rtp_packet *p);
-/* Returns whether no more beginnings can be stored, so that restarts and replays look the same. */
+/* Returns whether no more hashes of first packets can be stored, so that restarts and replays look
+ * the same. */
 bool rtp_stream_is_full(const struct rtp_stream *s);
 void rtp_stream_clear(struct rtp_stream *s);
 

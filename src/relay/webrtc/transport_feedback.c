@@ -66,7 +66,8 @@ bool transport_feedback_record(struct transport_feedback *f, uint16_t number, in
     return now_us - f->sent_us >= FEEDBACK_INTERVAL_US || f->count >= FEEDBACK_PACKETS / 2;
 }
 
-/* Returns the symbol of a packet; sets *ret_delta to its ticks since *at_us, which advances. */
+/* Returns the status symbol of a packet. Sets *ret_delta to the ticks from *at_us to its arrival,
+ * and advances *at_us. */
 static unsigned classify_arrival(int64_t arrived_us, int64_t *at_us, int *ret_delta)
 {
     int64_t delta = (arrived_us - *at_us) / TICK_US;

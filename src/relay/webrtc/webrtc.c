@@ -324,7 +324,8 @@ void webrtc_announce_ssrc(struct relay_participant *s, unsigned at, uint32_t ssr
 {
     if (!ssrc)
         return;
-    /* Another SSRC of the browser has other sequence numbers; those that receivers get continue. */
+    /* If the browser uses another SSRC, its sequence numbers change; those that receivers get must
+     * continue. */
     if (at && s->media.video && s->media.announced[at] != ssrc)
         s->media.video[at].has_new_sender = true;
     s->media.announced[at] = ssrc;

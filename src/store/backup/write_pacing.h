@@ -18,8 +18,8 @@ enum {
     PACING_MAX_PAUSE_MS = 100
 };
 
-/* Copies of this thread neither pause nor wait for the disk while this is set: for snapshots of
- * test servers, of which a power cut may destroy the data. */
+/* While quick is set, copies on this thread neither pause nor wait for the disk. Only for snapshots
+ * of test servers, because a power cut may destroy the data. */
 void set_quick_copies(bool quick);
 bool copies_are_quick(void);
 

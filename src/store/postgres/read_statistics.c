@@ -5,7 +5,8 @@
  * too much time of a loop, or too many round trips, run on the workers for a while. */
 #include "store/postgres/postgres.h"
 
-/* Above 0, the statistics predict round trips; below TRUST_LOST, reads run on the workers. */
+/* Trust in the statistics of a name. Above 0, they predict round trips; below TRUST_LOST, reads run
+ * on the workers. */
 enum { TRUST_DISALLOWED_ON_LOOPS = -32, TRUST_LOST = -2, TRUST_MOST = 7 };
 
 struct round_trip_statistics {

@@ -257,8 +257,8 @@ static void unlock_writes(struct postgres *p, unsigned first, unsigned end)
 /* Writes hold their lock in shared mode. After CONCURRENT_TRIES conflicts a work item takes the
  * lock exclusively, so that no work item of this process that changes the same rows can conflict
  * with it. Others continue: while the database is milliseconds away, or another node has locked the
- * rows, a lock of the whole process would stall all writes. Only after EXCLUSIVE_TRIES conflicts,
- * which are those with work items of another lock, it takes all locks. */
+ * rows, a lock of the whole process would stall all writes. After EXCLUSIVE_TRIES conflicts it
+ * takes all locks, because it conflicts with work items that use another lock. */
 static enum attempt_result run_attempt_with_write_lock(struct postgres_worker *w,
                                                        struct work_item *work, unsigned tries)
 {

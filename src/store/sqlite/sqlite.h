@@ -85,7 +85,8 @@ void read_limit_set_for_loop(struct sqlite_conn *c);
 void read_limit_set_for_background(struct sqlite_conn *c);
 void read_limit_begin(struct sqlite_conn *c, bool by_row);
 bool read_limit_end(struct sqlite_conn *c);
-/* Checks the clock between two rows, if read_limit_begin was called with by_row. */
+/* Returns whether the running read has exceeded its time limit. Reads the clock only if
+ * read_limit_begin was called with by_row. */
 bool read_limit_is_exceeded(struct sqlite_conn *c);
 /* Makes the running read exceed its time limit. Returns false if the read has no limit. */
 bool sqlite_move_read_to_background(struct tx *tx);
@@ -161,7 +162,8 @@ struct replaced_file_methods {
     sqlite3_io_methods replaced; /* copy of the function table with some functions replaced */
 };
 
-/* Replaces functions in the file's function table; returns false if the table is another one. */
+/* Replaces functions in the file's function table; returns false if the file has another table than
+ * m->original. */
 bool replace_file_methods(struct replaced_file_methods *m, sqlite3_file *file,
                           void (*change)(sqlite3_io_methods *to));
 

@@ -64,7 +64,7 @@ struct recorder {
     const struct command_settings *settings;
     FILE *file;
     int64_t after, saved, lost;
-    int64_t clock_offset_ms; /* server's clock minus monotonic clock of the last record; 0: none */
+    int64_t clock_offset_ms; /* server's clock minus monotonic clock of the last record, or 0 */
 };
 
 /* Members of a traffic record that a recording leaves out: they are about the machine of the bot,

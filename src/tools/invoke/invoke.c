@@ -97,7 +97,7 @@ static enum invoke_status run_invoke_steps(struct invoke_run *v, const char *lin
                        : INVOKE_USAGE;
 }
 
-/* --- fill without a form is an error, because a test that uses it expects a form. --- */
+/* --fill without a form is an error, because a test that uses --fill expects a form. */
 static enum invoke_status run_invocation_and_check_fill(struct invoke_run *v, const char *line)
 {
     enum invoke_status status = run_invoke_steps(v, line);

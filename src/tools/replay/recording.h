@@ -10,14 +10,14 @@ struct recorded_call {
     struct str request, reply;      /* bodies; secrets are "***" */
     int64_t status, at_ms;
     bool request_is_cut;
-    bool made; /* the replayed bot has made it, or did not make it in time */
+    bool made; /* the bot has made this call, or the time to wait for the call is over */
     bool missing;
 };
 
 struct recorded_event {
     struct str name, data; /* data: JSON */
     int64_t at_ms;
-    size_t calls_before; /* number of calls that were recorded before it */
+    size_t calls_before; /* number of calls that were recorded before the event */
 };
 
 struct recording {

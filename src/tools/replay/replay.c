@@ -237,8 +237,8 @@ static struct str request_text(const struct http_exchange *x)
     return part ? buf_str(&part->data) : x->body;
 }
 
-/* Answers a call that the recording does not have, or not so often, as a similar one. Without a
- * similar one a change succeeds, so that the bot continues. */
+/* Answers a call that is not in the recording, or more often than recorded, like a similar call.
+ * Without a similar call a change succeeds, so that the bot continues. */
 static void respond_to_additional_call(struct replay *p, struct http_exchange *x, struct str method,
                                        struct str path)
 {

@@ -9,7 +9,7 @@
 enum {
     REPLICA_NODES_MAX = 4096, /* limit of nodes that store copies */
     EVICTED_PER_CALL = 1024,
-    REPLICATION_SLACK_MS = 60 * 1000, /* in this time a node sends each session several times */
+    REPLICATION_SLACK_MS = 60 * 1000, /* longer than the time in which each session is sent again */
 };
 
 struct replicas *replica_new(uint32_t identity)
@@ -99,7 +99,7 @@ bool replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const struct m
     size_t at = 0;
 
     pthread_mutex_lock(&k->lock);
-    bool are_in_set = k->replicas.count > 0; /* a node that has just started knows none */
+    bool are_in_set = k->replicas.count > 0; /* false after the start, when no node is known */
     while ((identity = (uintptr_t)map_next(&k->replicas, &at)))
         are_in_set = are_in_set && (identity == k->identity || identity == owner ||
                                     map_get(identities, identity));

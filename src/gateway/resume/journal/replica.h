@@ -21,7 +21,8 @@
 
 struct replicas;
 
-/* Kind of a replication message. A node identity follows: the sender, or the session's owner. */
+/* Kind of a replication message. A node identity follows (the sender, or the session's owner), then
+ * the fields that the comment lists. */
 enum replica_message {
     REPLICA_RECORDS, /* magic, loop index, message number, position (0 if unchanged), records */
     REPLICA_REQUEST, /* requesting node, session number, last seq that the client has read */
@@ -32,7 +33,7 @@ enum replica_message {
     REPLICA_UNKNOWN, /* session number; the sender has no copy of the requested session */
 };
 
-/* Kind of a journal record; the session number follows. */
+/* Kind of a journal record. The session number follows, then the fields that the comment lists. */
 enum journal_record_kind {
     RECORD_WHOLE_SESSION, /* last event sent; slot up to the activities; activities */
     RECORD_SENT_EVENTS,   /* last seq, count, event numbers */
@@ -45,7 +46,7 @@ struct replica_reply {
     struct buf bytes;    /* the reply */
     uint64_t number;     /* requested session to which the message replies, or 0 */
     uint32_t unknown_at; /* the node that replied that it has no copy, or 0 */
-    bool hello;          /* another node has announced itself, which it does after a heartbeat */
+    bool hello;          /* another node has announced that it stores copies */
     bool restart;        /* the replica has missed a message of this node */
     unsigned loop_index; /* loop of that message */
 };

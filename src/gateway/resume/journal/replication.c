@@ -164,7 +164,8 @@ static size_t session_record_size(const struct session *s)
            (s->resume.slot ? s->resume.slot->presence_n : 0);
 }
 
-/* Marks the next session and moves it to the end of the list. Returns false if all are marked. */
+/* Marks the next session as unsent and moves it to the end of the list. Returns false if all
+ * sessions are marked. */
 static bool replication_round_mark_next_session(struct journal_replication *c, size_t *bytes)
 {
     struct link *list = &c->gateway_loop->sessions;
@@ -183,7 +184,8 @@ static bool replication_round_mark_next_session(struct journal_replication *c, s
     return true;
 }
 
-/* Marks so many sessions that a round as long as the previous one takes about ROUND_TICKS. */
+/* Marks so many sessions as unsent that a round as long as the previous one takes about
+ * ROUND_TICKS. */
 bool replication_round_step(struct journal_replication *c, size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;
@@ -216,8 +218,8 @@ static void on_replication_round_step_due(struct deadline *d)
     replication_round_continue(container_of(d, struct journal_replication, step));
 }
 
-/* Begins a round, which marks all sessions again. If a round is running, its steps continue with
- * the sessions that it has not marked yet. */
+/* Begins a round, which marks all sessions as unsent again. If a round is running, its steps
+ * continue with the sessions that it has not marked yet. */
 static void replication_round_begin(struct journal_replication *c)
 {
     c->round++;

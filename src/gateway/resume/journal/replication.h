@@ -21,7 +21,7 @@ struct journal_replication {
     uint32_t round;     /* number of the current round; a round sends all sessions */
     unsigned ticks;     /* seconds since the last round began */
     bool round_runs;
-    size_t marked;     /* number of sessions marked in this round */
+    size_t marked;     /* number of sessions marked as unsent in this round */
     size_t round_size; /* number of sessions in the previous round */
     bool restart_due;  /* the replica missed a message; the round that repairs this has not begun */
     unsigned pause_ticks; /* seconds until the repairing round may begin */
@@ -39,8 +39,8 @@ void replication_send_session_now(struct session *s);    /* sends the whole sess
 void replication_record_session_end(struct session *s);
 void replication_send_unsent_records(struct gateway_loop *h);
 
-/* Runs one step of a round: marks some sessions, unless the connection to NATS has too many unsent
- * bytes. Returns false if the round is complete. */
+/* Runs one step of a round: marks some sessions as unsent, unless the connection to NATS has too
+ * many unsent bytes. Returns false if the round is complete. */
 bool replication_round_step(struct journal_replication *c, size_t unsent);
 /* Returns whether a round must begin. Called once a second, or with `restart` because the replica
  * missed a message. */
@@ -77,7 +77,8 @@ void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hu
 /* Appends a record of the whole session; hub_position is its loop's event position, if valid. */
 void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                  uint64_t hub_position);
-/* Appends a record of the event numbers after a seq. Returns false if the slot lacks one. */
+/* Appends a record of the event numbers after a seq. Returns false if the slot lacks one of
+ * them. */
 bool append_sent_events_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                uint64_t after);
 void append_session_end_record(struct buf *out, uint64_t number);
