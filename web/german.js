@@ -1055,11 +1055,9 @@ export const GERMAN = {
   "Log in or register": "Anmelden oder registrieren",
   "Continue as": "Weiter als",
   "The device of this session is logged out at once.": "Das Gerät dieser Sitzung wird sofort abgemeldet.",
-  "The session has ended.": "Die Sitzung ist beendet.",
   "Log out all other sessions": "Alle anderen Sitzungen abmelden",
   "All other browsers and devices of your account are logged out at once. This one stays logged in.":
     "Alle anderen Browser und Geräte deines Kontos werden sofort abgemeldet. Dieses bleibt angemeldet.",
-  "All other sessions have ended.": "Alle anderen Sitzungen sind beendet.",
   "Log out everywhere": "Überall abmelden",
   "All browsers and devices of your account, this one included, are logged out at once.":
     "Alle Browser und Geräte deines Kontos werden sofort abgemeldet, auch dieses.",

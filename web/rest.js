@@ -44,6 +44,8 @@ function firstField(node, path) {
 
 /** The header in which the server names missing permissions. */
 const CAUSE = "X-Guildhall-Cause";
+/** Error code of a call that needs a proof of identity; the session is still valid. */
+export const PROOF_REQUIRED = 60003;
 const LONGEST_WAIT_S = 10;
 const pause = (s) => new Promise((go) => setTimeout(go, s * 1000));
 
@@ -94,7 +96,7 @@ export class Rest {
         await pause(json.retry_after);
         continue;
       }
-      if (answer.status === 401 && this.token) this.onunauthorized();
+      if (answer.status === 401 && this.token && json?.code !== PROOF_REQUIRED) this.onunauthorized();
       const refusal = new Refusal(answer.status, json);
       refusal.message = this.explain(refusal, json, answer.headers.get(CAUSE) || "") || refusal.message;
       throw refusal;

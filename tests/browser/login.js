@@ -215,7 +215,16 @@ export const TESTS = {
     const { current } = await stored(page);
     await page.turn("/settings/sessions");
     await page.getByRole("button", { name: "Log out everywhere" }).click();
-    await page.getByRole("dialog", { name: "Log out everywhere" }).getByRole("button", { name: "Log out everywhere" }).click();
+    const everywhere = page.getByRole("dialog", { name: "Log out everywhere" });
+    const confirm = everywhere.getByRole("button", { name: "Log out everywhere" });
+    await confirm.click();
+    await everywhere.getByText("Please fill this in").waitFor();
+    await everywhere.getByLabel("Password").fill("wrong horse");
+    await confirm.click();
+    await everywhere.getByText("Password does not match.", { exact: true }).waitFor();
+    assert.equal((await whoami(first)).username, "quin");
+    await everywhere.getByLabel("Password").fill(PASSWORD);
+    await confirm.click();
     await page.getByLabel("Username or email").waitFor();
     for (const token of [first, other.token, current]) await assert.rejects(whoami(token), /401/);
     await finish(page);

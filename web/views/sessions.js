@@ -1,7 +1,8 @@
 // sessions.js - the settings page with the sessions of the account: end one, all others, or all.
-import { fill, h } from "../dom.js";
-import { small, table } from "../forms.js";
+import { dialog, fill, h } from "../dom.js";
+import { quickForm, small, table } from "../forms.js";
 import { relative } from "../markdown.js";
+import { PROOF_REQUIRED } from "../rest.js";
 import { t } from "../translate.js";
 
 const MOST_PER_REQUEST = 1000;
@@ -36,35 +37,45 @@ export async function sessions(app, body, redraw) {
   const all = (await app.rest.get("/auth/sessions")).user_sessions;
   const isThis = (s) => s.id_hash === app.store.login;
   const others = all.filter((s) => !isThis(s));
-  const end = async (list) => {
+  const end = async (list, proof) => {
     for (let i = 0; i < list.length; i += MOST_PER_REQUEST)
       await app.rest.post("/auth/sessions/logout", {
         session_id_hashes: list.slice(i, i + MOST_PER_REQUEST).map((s) => s.id_hash),
+        ...proof,
       });
   };
-  const endOne = async (s) => {
-    const sure = await app.confirm(
-      t("Log out of this session"),
-      t("The device of this session is logged out at once."),
-      t("Log out"),
+  const secret = app.store.me.mfa_enabled
+    ? { name: "code", label: t("Six-digit code or backup code") }
+    : { name: "password", label: t("Password"), type: "password", props: { autocomplete: "current-password" } };
+  /** Asks for a proof of identity and ends the sessions; resolves to true when they have ended. */
+  const confirmEnd = (list, title, words, action) =>
+    dialog(title, (close) =>
+      h(
+        "div.stack",
+        null,
+        h("p", null, words),
+        quickForm([secret], action, async (v) => {
+          const text = v[secret.name].trim();
+          await end(list, text ? { [secret.name]: text } : {}).catch((refusal) => {
+            if (refusal.code === PROOF_REQUIRED)
+              refusal.at = (name) => name === secret.name && t("Please fill this in");
+            throw refusal;
+          });
+          close(true);
+        }),
+      ),
     );
-    if (sure && (await app.tryCall(end([s]), t("The session has ended.")))) redraw();
+  const endOne = async (s) => {
+    const words = t("The device of this session is logged out at once.");
+    if (await confirmEnd([s], t("Log out of this session"), words, t("Log out"))) redraw();
   };
   const endOthers = async () => {
-    const sure = await app.confirm(
-      t("Log out all other sessions"),
-      t("All other browsers and devices of your account are logged out at once. This one stays logged in."),
-      t("Log out"),
-    );
-    if (sure && (await app.tryCall(end(others), t("All other sessions have ended.")))) redraw();
+    const words = t("All other browsers and devices of your account are logged out at once. This one stays logged in.");
+    if (await confirmEnd(others, t("Log out all other sessions"), words, t("Log out"))) redraw();
   };
   const endAll = async () => {
-    const sure = await app.confirm(
-      t("Log out everywhere"),
-      t("All browsers and devices of your account, this one included, are logged out at once."),
-      t("Log out everywhere"),
-    );
-    if (sure && (await app.tryCall(end(others)))) await app.logOut();
+    const words = t("All browsers and devices of your account, this one included, are logged out at once.");
+    if (await confirmEnd(others, t("Log out everywhere"), words, t("Log out everywhere"))) await app.logOut();
   };
   fill(
     body,

@@ -24,8 +24,10 @@ static bool is_secret_key(struct str key, const char *location)
     if (str_is(key, "code") &&
         (template_contains(location, "/mfa/") || template_contains(location, "/auth/claim") ||
          template_contains(location, "@me/delete") || template_contains(location, "@me/disable") ||
-         template_contains(location, "/verify/") ||
+         template_contains(location, "/verify/") || template_contains(location, "/auth/sessions") ||
          (location && str_ends(str_of(location), STR("/users/@me")))))
+        return true;
+    if (str_is(key, "data") && template_contains(location, "/mfa/finish"))
         return true;
     if (str_is(key, "code") || str_is(key, "location") || str_is(key, "url") ||
         str_is(key, "state"))

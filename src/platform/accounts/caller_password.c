@@ -4,6 +4,7 @@
 #include "platform/accounts/internal.h"
 
 struct caller_password {
+    const char *field; /* name of the field in the body */
     struct str given;
     struct str hash; /* the account's password hash; p is NULL if it has no password */
     struct str username;
@@ -23,10 +24,14 @@ static enum err read_caller_password(struct call *call)
     return known_login_address_find(call, user.id, &p->known_address);
 }
 
+static enum err refuse_password_in_field(struct call *call, const char *field)
+{
+    return call_add_field_error(call, field, "PASSWORD_DOES_NOT_MATCH", "Password does not match.");
+}
+
 enum err refuse_wrong_password(struct call *call)
 {
-    return call_add_field_error(call, "password", "PASSWORD_DOES_NOT_MATCH",
-                                "Password does not match.");
+    return refuse_password_in_field(call, "password");
 }
 
 static enum err check_caller_password(struct call *call)
@@ -36,13 +41,19 @@ static enum err check_caller_password(struct call *call)
     bool right = true;
     enum err e = p->hash.p ? password_check_and_count_attempt(call, &guess, &right) : OK;
 
-    return e ? e : right ? OK : refuse_wrong_password(call);
+    return e ? e : right ? OK : refuse_password_in_field(call, p->field);
 }
 
 void require_caller_password(struct call *call, struct str given)
 {
+    require_caller_password_in_field(call, given, "password");
+}
+
+void require_caller_password_in_field(struct call *call, struct str given, const char *field)
+{
     struct caller_password *p = call_pass_data(call, "caller_password", sizeof *p);
 
+    p->field = field;
     p->given = given;
     call->read = read_caller_password;
     call->hash = check_caller_password;
@@ -55,5 +66,5 @@ enum err read_caller_after_password_check(struct call *call, struct user *ret)
 
     if (e)
         return e;
-    return str_eq(ret->password_hash, p->hash) ? OK : refuse_wrong_password(call);
+    return str_eq(ret->password_hash, p->hash) ? OK : refuse_password_in_field(call, p->field);
 }

@@ -15,9 +15,12 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/auth/sessions/logout",
         .name = "log_out_sessions",
-        .doc = "End sessions by their id_hash. Unknown hashes are ignored.",
+        .doc = "End sessions by their id_hash. Unknown hashes are ignored. Needs a proof of "
+               "identity: the header X-Discord-MFA-Authorization, or the password or a code of the "
+               "second factor in the body.",
         .auth = AUTH_USER,
         .body = &session_logout_body,
+        .prepare = prepare_log_out_login_sessions,
         .handle = log_out_login_sessions,
     },
     {

@@ -98,6 +98,8 @@ enum err caller_tokens_replace(struct call *call, struct str *ret);
 /* Schedules the check of the caller's password before the handler. Call it in the route's
  * prepare. */
 void require_caller_password(struct call *call, struct str given);
+/* Variant for a password in a field with another name. */
+void require_caller_password_in_field(struct call *call, struct str given, const char *field);
 enum err refuse_wrong_password(struct call *call); /* replies "Password does not match." */
 /* Reads the caller's account; fails if the password changed since the check. Call it in the
  * handler. */
@@ -131,6 +133,7 @@ enum err registration_authorize(struct call *call, struct opt_str *invite,
 /* --- handlers of the routes in current_user_routes.c ------------------------------------ */
 
 enum err get_login_sessions(struct call *call);
+enum err prepare_log_out_login_sessions(struct call *call);
 enum err log_out_login_sessions(struct call *call);
 extern const struct type session_list_reply, session_logout_body;
 

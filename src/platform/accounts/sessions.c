@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "model/login_ids.h"
 #include "model/fields/rows.h"
+#include "platform/accounts/mfa/mfa.h"
 
 struct client_info {
     struct opt_str os, platform, location;
@@ -19,6 +20,7 @@ struct session_list {
 };
 struct session_logout {
     struct list session_id_hashes; /* struct str */
+    struct opt_str password, code;
 };
 
 static const struct field client_info_fields[] = {
@@ -67,6 +69,10 @@ static const struct type type_hashes = {
 };
 static const struct field session_logout_fields[] = {
     { FIELD(struct session_logout, session_id_hashes), .type = &type_hashes },
+    { FIELD(struct session_logout, password), .type = &type_entered_password,
+      .flags = OPTIONAL | NULLABLE, .doc = "Proof of an account without a second factor" },
+    { FIELD(struct session_logout, code), .type = &type_mfa_code, .flags = OPTIONAL | NULLABLE,
+      .doc = "Proof of an account with a second factor" },
     { 0 },
 };
 static const struct schema session_logout_schema = {
@@ -121,11 +127,25 @@ static bool session_hash_is_in_list(const struct list *hashes, struct str hash)
     return false;
 }
 
+enum err prepare_log_out_login_sessions(struct call *call)
+{
+    const struct session_logout *in = call->body;
+
+    return prepare_identity_check(call, &in->password, &in->code);
+}
+
+/* Needs a proof of identity, because the thief of a token must not be able to log the owner out. */
 enum err log_out_login_sessions(struct call *call)
 {
     const struct session_logout *in = call->body;
     struct list all;
-    enum err e = list_login_sessions(call->tx, call->caller->id, &all);
+    struct user user;
+    bool verified;
+    enum err e = check_caller_identity(call, &user, &verified);
+
+    if (e || !verified)
+        return e;
+    e = list_login_sessions(call->tx, user.id, &all);
     const struct login_session *s = all.items;
 
     for (size_t i = 0; !e && i < all.count; i++) {

@@ -245,13 +245,27 @@ static enum err clear_guild_references_to_channel(struct call *call, const struc
     return e;
 }
 
+/* A Community guild needs its rules channel and its channel for updates of moderators. */
+static bool channel_is_required_by_community(const struct guild *g, snowflake channel_id)
+{
+    return guild_has_feature(g, "COMMUNITY") &&
+           ((g->rules_channel_id.given == GIVEN && g->rules_channel_id.value == channel_id) ||
+            (g->public_updates_channel_id.given == GIVEN &&
+             g->public_updates_channel_id.value == channel_id));
+}
+
 static enum err delete_guild_channel(struct call *call)
 {
     const struct channel *c = call->target.channel;
+    struct guild guild;
 
     if (!(call->target.permissions & PERMISSION(MANAGE_CHANNELS)))
         return call_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
-    enum err e = hook_channel_deleting(call, c);
+    enum err e = guild_find(call->tx, c->guild_id.value, &guild);
+    if (!e && channel_is_required_by_community(&guild, c->id))
+        return ERR_COMMUNITY_CHANNEL_REQUIRED;
+    if (!e)
+        e = hook_channel_deleting(call, c);
     if (!e)
         e = detach_child_channels(call, c);
     if (!e)

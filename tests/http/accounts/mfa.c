@@ -300,6 +300,115 @@ static void password_reset_by_mail_still_requires_the_mfa_code(struct world *w)
     mailbox_close();
 }
 
+/* --- proof of identity ------------------------------------------------------------------ */
+
+static const char PROOF[] = "X-Discord-MFA-Authorization";
+
+/* Sends POST /auth/sessions/logout with a proof in the header; more: fields of the body. */
+static struct answer log_out_session(struct client *c, const char *hash, const char *proof,
+                                     const char *more)
+{
+    struct world *w = c->world;
+    const char *headers = TEXT(w, "Content-Type: application/json\r\n%s: %s\r\n", PROOF, proof);
+    const char *body = TEXT(w, "{\"session_id_hashes\": [\"%s\"]%s}", hash, more);
+
+    return client_request(c, "POST", "/api/v10/auth/sessions/logout", headers, str_of(body));
+}
+
+static struct answer finish_verification(struct client *c, const char *ticket, const char *type,
+                                         const char *data)
+{
+    return client_post(
+        c, TEXT(c->world, "{'ticket': '%s', 'mfa_type': '%s', 'data': '%s'}", ticket, type, data),
+        "/mfa/finish");
+}
+
+/* Returns the ticket of a call that is refused because the proof is missing. */
+static const char *ask_for_verification(struct client *c, const char *first_method)
+{
+    struct answer a = log_out_session(c, "none", "", "");
+
+    expect_error(a, 401, 60003);
+    expect(strcmp(answer_text(a, "mfa.methods.0.type"), first_method) == 0);
+    return answer_text(a, "mfa.ticket");
+}
+
+static void logging_out_sessions_requires_the_password(struct world *w)
+{
+    struct client *ada = register_ada(w);
+    struct client *phone = world_client_with(w, answer_text(log_in(w, ""), "token"));
+    const char *hash = answer_text(client_get(ada, "/auth/sessions"), "user_sessions.1.id_hash");
+
+    expect_error(log_out_session(ada, hash, "", ""), 401, 60003);
+    expect_error(log_out_session(ada, hash, "1.2.3.4", ", \"password\": null"), 401, 60003);
+    expect_error(log_out_session(ada, hash, "", ", \"code\": \"123456\""), 401, 60003);
+    expect_invalid(log_out_session(ada, hash, "", ", \"password\": \"wrong horse\""), "password",
+                   "PASSWORD_DOES_NOT_MATCH");
+    expect_status(client_get(phone, "/users/@me"), 200);
+
+    const char *ticket = ask_for_verification(ada, "password");
+    expect_invalid(finish_verification(ada, ticket, "password", "wrong horse"), "data",
+                   "PASSWORD_DOES_NOT_MATCH");
+    expect_invalid(finish_verification(ada, ticket, "sms", "1"), "mfa_type", "BASE_TYPE_CHOICES");
+    expect_error(finish_verification(ada, ticket, "totp", totp_code_at(w, 0)), 400, 60002);
+    expect_error(finish_verification(ada, "1.2.3.4", "password", "correct horse"), 400, 60006);
+    /* Ticket and proof belong to the session that asked for them. */
+    expect_error(finish_verification(phone, ticket, "password", "correct horse"), 400, 60006);
+    struct answer a = finish_verification(ada, ticket, "password", "correct horse");
+    expect_status(a, 200);
+    const char *proof = answer_text(a, "token");
+    expect_error(log_out_session(phone, hash, proof, ""), 401, 60003);
+    /* An account without a password needs no proof, and ends no session of another account. */
+    expect_status(log_out_session(world_client(w, "eve"), hash, proof, ""), 204);
+    expect_error(log_out_session(ada, hash, ticket, ""), 401, 60003);
+    expect_status(log_out_session(ada, hash, proof, ""), 204);
+    expect_error(client_get(phone, "/users/@me"), 401, 0);
+    expect_error(client_post(world_bot(w, "robot"), "{}", "/mfa/finish"), 403, 20001);
+    world_wait(w, 301);
+    expect_error(log_out_session(ada, hash, proof, ""), 401, 60003);
+    expect_status(log_out_session(ada, hash, "", ", \"password\": \"correct horse\""), 204);
+}
+
+static void logging_out_sessions_with_mfa_requires_a_code(struct world *w)
+{
+    struct answer on;
+    struct client *ada = register_ada_with_mfa(w, &on);
+
+    expect_error(log_out_session(ada, "none", "", ", \"password\": \"correct horse\""), 401, 60003);
+    expect_error(log_out_session(ada, "none", "", ", \"code\": \"aaaaaaaa\""), 400, 60008);
+    expect_status(
+        log_out_session(ada, "none", "",
+                        TEXT(w, ", \"code\": \"%s\"", answer_text(on, "backup_codes.0.code"))),
+        204);
+
+    const char *ticket = ask_for_verification(ada, "totp");
+    expect_invalid(finish_verification(ada, ticket, "password", "correct horse"), "mfa_type",
+                   "BASE_TYPE_CHOICES");
+    expect_error(finish_verification(ada, ticket, "totp", totp_code_at(w, 9)), 400, 60008);
+    expect_error(finish_verification(ada, ticket, "backup", totp_code_at(w, 0)), 400, 60008);
+    struct answer a =
+        finish_verification(ada, ticket, "totp", answer_text(on, "backup_codes.1.code"));
+    expect_status(a, 200);
+    const char *proof = answer_text(a, "token");
+    expect_status(log_out_session(ada, "none", proof, ""), 204);
+    expect_error(finish_verification(ada, ticket, "totp", "1"), 400, 60008);
+    /* A change of the password ends tickets and proofs. */
+    expect_status(
+        client_patch(ada,
+                     TEXT(w,
+                          "{'password': 'correct horse', 'new_password': 'another horse', "
+                          "'code': '%s'}",
+                          totp_code_at(w, 0)),
+                     "/users/@me"),
+        200);
+    struct answer in = client_post(world_anonymous(w),
+                                   "{'login': 'ada', 'password': 'another horse'}", "/auth/login");
+    in = finish_mfa_login(w, "totp", answer_text(in, "ticket"), totp_code_at(w, 1));
+    ada = world_client_with(w, answer_text(in, "token"));
+    expect_error(log_out_session(ada, "none", proof, ""), 401, 60003);
+    expect_error(finish_verification(ada, ticket, "totp", totp_code_at(w, 1)), 400, 60006);
+}
+
 const struct test mfa_tests[] = {
     TEST(enabling_mfa_requires_the_password_and_a_totp_code),
     TEST(mfa_login_requires_a_totp_code_usable_once),
@@ -307,6 +416,8 @@ const struct test mfa_tests[] = {
     TEST(backup_code_is_accepted_once),
     TEST(changing_account_credentials_with_mfa_requires_a_code),
     TEST(disabling_mfa_requires_a_code),
+    TEST(logging_out_sessions_requires_the_password),
+    TEST(logging_out_sessions_with_mfa_requires_a_code),
     TEST_WITH(mfa_ticket_is_invalid_after_five_wrong_codes, buckets_only),
     TEST_WITH(account_is_rate_limited_after_twenty_wrong_mfa_codes, buckets_only),
     TEST_WITH(password_reset_by_mail_still_requires_the_mfa_code, with_mail),

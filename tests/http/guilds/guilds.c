@@ -477,7 +477,36 @@ static void guild_can_be_deleted_by_post(struct world *w)
     expect_error(client_get(p.ada, "/guilds/%s", p.guild), 404, 10004);
 }
 
+static void community_guild_keeps_its_rules_and_updates_channels(struct world *w)
+{
+    static const char *const fields[] = { "rules_channel_id", "public_updates_channel_id" };
+    struct client *ada = world_client(w, "ada");
+    const char *guild = answer_text(client_post(ada, "{'name': 'Hall'}", "/guilds"), "id");
+
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
+        struct answer made =
+            client_post(ada, TEXT(w, "{'name': 'c%zu'}", i), "/guilds/%s/channels", guild);
+        const char *channel = answer_text(made, "id");
+
+        expect_status(
+            client_patch(ada,
+                         TEXT(w, "{'features': ['COMMUNITY'], '%s': '%s'}", fields[i], channel),
+                         "/guilds/%s", guild),
+            200);
+        expect_error(client_delete(ada, "/channels/%s", channel), 400, 50074);
+        expect_status(client_get(ada, "/channels/%s", channel), 200);
+        if (i == 0)
+            expect_status(
+                client_patch(ada, TEXT(w, "{'%s': null}", fields[i]), "/guilds/%s", guild), 200);
+        else
+            expect_status(client_patch(ada, "{'features': []}", "/guilds/%s", guild), 200);
+        expect_status(client_delete(ada, "/channels/%s", channel), 200);
+        expect_json(client_get(ada, "/guilds/%s", guild), "{'%s': null}", fields[i]);
+    }
+}
+
 const struct test guilds_tests[] = {
+    TEST(community_guild_keeps_its_rules_and_updates_channels),
     TEST(new_guild_has_everyone_role_and_default_channels),
     TEST(created_guild_has_no_unavailable_field),
     TEST(guild_name_must_have_2_to_100_characters),

@@ -150,10 +150,9 @@ enum err mfa_consume_backup_code(struct call *call, const struct mfa *m, struct 
 /* --- tickets for log-ins that await a second factor ---------------------------------- */
 
 static const char *const ticket_labels[] = {
-    [TICKET_LOGIN] = "mfa-login",
-    [TICKET_UNDELETE] = "mfa-undelete",
-    [TICKET_CODES] = "mfa-codes",
-    [TICKET_NEW_CODES] = "mfa-new-codes",
+    [TICKET_LOGIN] = "mfa-login",   [TICKET_UNDELETE] = "mfa-undelete",
+    [TICKET_CODES] = "mfa-codes",   [TICKET_NEW_CODES] = "mfa-new-codes",
+    [TICKET_VERIFY] = "mfa-verify", [TICKET_VERIFIED] = "mfa-verified",
 };
 
 /* Returns a fingerprint of the password hash. Each ticket contains the fingerprint, so that a
@@ -173,6 +172,10 @@ static struct str derive_ticket_mac(const struct call *call, struct str said, sn
 {
     unsigned char mac[TICKET_MAC];
 
+    if (purpose >= TICKET_VERIFY)
+        said = STR_CONCAT(
+            call->arena, said,
+            str_slice((const char *)call->caller->session, sizeof call->caller->session));
     auth_derive_key(get_server_auth(call), ticket_labels[purpose], id, said, mac, sizeof mac);
     return str_base64url_encode(call->arena, mac, sizeof mac);
 }

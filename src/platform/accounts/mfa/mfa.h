@@ -42,6 +42,17 @@ enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_st
 enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
                                  const struct opt_str *code);
 
+/* An attempt with a ticket and a code. Call mfa_count_attempt in the prepare of a route; the
+ * handler sets call->after to mfa_uncount_attempt, which reverts the count if the code was right.
+ */
+struct mfa_attempt {
+    snowflake user_id;
+    struct str ticket; /* ticket.p is NULL if the caller is logged in */
+    bool undelete;
+};
+enum err mfa_count_attempt(struct call *call, const struct mfa_attempt *t);
+void mfa_uncount_attempt(struct call *call);
+
 extern const struct type type_mfa_code; /* type of the field with a TOTP or backup code */
 /* Returns the backup code with this index, allocated in the call's arena. */
 struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int number);
@@ -49,7 +60,16 @@ bool mfa_backup_code_is_used(const struct mfa *m, int number);
 
 /* --- tickets: signed, valid for minutes, for one account and one purpose --------------- */
 
-enum mfa_ticket_purpose { TICKET_LOGIN, TICKET_UNDELETE, TICKET_CODES, TICKET_NEW_CODES };
+/* TICKET_VERIFY asks for a proof of identity, TICKET_VERIFIED is the proof; both are valid only
+ * with the session that they were created in. */
+enum mfa_ticket_purpose {
+    TICKET_LOGIN,
+    TICKET_UNDELETE,
+    TICKET_CODES,
+    TICKET_NEW_CODES,
+    TICKET_VERIFY,
+    TICKET_VERIFIED,
+};
 
 /* Creates a ticket, which becomes invalid when the account's password changes. */
 struct str mfa_ticket_create(const struct call *call, const struct user *u,
@@ -59,5 +79,22 @@ struct str mfa_ticket_create(const struct call *call, const struct user *u,
 bool mfa_ticket_verify(const struct call *call, struct str ticket, enum mfa_ticket_purpose purpose,
                        snowflake *ret_user_id);
 bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const struct user *u);
+
+/* --- verification.c: proof of identity for sensitive calls ----------------------------- */
+
+/* A stolen token alone must not suffice for a sensitive call. The proof is the header
+ * X-Discord-MFA-Authorization with the token of POST /mfa/finish, or fields of the body: a code if
+ * the account has a second factor, otherwise the password. Call it in the route's prepare. */
+enum err prepare_identity_check(struct call *call, const struct opt_str *password,
+                                const struct opt_str *code);
+/* Reads the caller's account. If the proof is missing, replies with status 401, code 60003 and a
+ * ticket for POST /mfa/finish, and *ret_verified is false: the handler then returns OK. An account
+ * with neither password nor second factor needs no proof. Call it in the handler. */
+enum err check_caller_identity(struct call *call, struct user *ret, bool *ret_verified);
+
+extern const struct rate_limit limit_mfa; /* attempts per IP address */
+extern const struct type mfa_finish_body;
+enum err prepare_finish_verification(struct call *call);
+enum err finish_verification(struct call *call);
 
 #endif

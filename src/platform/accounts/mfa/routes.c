@@ -18,7 +18,7 @@ static struct list list_backup_codes(const struct call *call, const struct mfa *
 
 /* --- rate limits of MFA codes -------------------------------------------------------- */
 
-static const struct rate_limit limit_mfa = {
+const struct rate_limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
 /* Limits on wrong codes, per ticket and per account. At any time 3 of the million six-digit TOTP
@@ -30,26 +30,20 @@ static const struct rate_limit limit_wrong_codes = {
     .name = "mfa-wrong", .count = 20, .window_s = 1800, .strict = true
 };
 
-struct mfa_attempt {
-    snowflake user_id;
-    struct str ticket; /* ticket.p is NULL if the caller is logged in */
-    bool undelete;
-};
-
 static struct str account_id_to_limit_key(const snowflake *user_id)
 {
     return str_slice((const char *)user_id, sizeof *user_id);
 }
 
 /* Counts every attempt before the check; an attempt with a right code is uncounted afterwards. */
-static enum err count_mfa_attempt(struct call *call, const struct mfa_attempt *t)
+enum err mfa_count_attempt(struct call *call, const struct mfa_attempt *t)
 {
     if (t->ticket.p && call_count_against_limit(call, &limit_ticket, t->ticket) != OK)
         return ERR_MFA_TICKET;
     return call_count_against_limit(call, &limit_wrong_codes, account_id_to_limit_key(&t->user_id));
 }
 
-static void uncount_mfa_attempt(struct call *call)
+void mfa_uncount_attempt(struct call *call)
 {
     const struct mfa_attempt *t = call_passed_data(call, "mfa_attempt");
 
@@ -101,7 +95,7 @@ static enum err prepare_mfa_login(struct call *call)
         if (!mfa_ticket_verify(call, in->ticket, TICKET_UNDELETE, &t->user_id))
             return ERR_MFA_TICKET;
     }
-    return count_mfa_attempt(call, t);
+    return mfa_count_attempt(call, t);
 }
 
 static enum err finish_mfa_login(struct call *call,
@@ -125,7 +119,7 @@ static enum err finish_mfa_login(struct call *call,
         e = use(call, &m, in->code);
     if (!e && (user.deleting || user.paused))
         e = account_cancel_deletion(call, &user);
-    call->after = uncount_mfa_attempt;
+    call->after = mfa_uncount_attempt;
     return e ? e : reply_with_login_token(call, &user);
 }
 
@@ -329,6 +323,20 @@ static const struct route routes[] = {
         .body = &mfa_codes_body,
         .reply = &mfa_codes_reply,
         .handle = get_backup_codes,
+    },
+    {
+        .method = POST,
+        .path = "/mfa/finish",
+        .name = "finish_verification",
+        .doc = "Prove the caller's identity for a call that was answered 401 with code 60003. The "
+               "token goes into the header X-Discord-MFA-Authorization of the repeated call; it is "
+               "valid for five minutes, and only in this session.",
+        .auth = AUTH_USER,
+        .body = &mfa_finish_body,
+        .reply = &token_reply,
+        .limit = &limit_mfa,
+        .prepare = prepare_finish_verification,
+        .handle = finish_verification,
     },
     { 0 },
 };

@@ -58,6 +58,9 @@ static void authorization_codes_are_hidden_on_token_routes(void **state)
     assert_hidden_in_body("{\"backup_codes\":[{\"code\":\"abcdefgh\"}]}",
                           "/users/@me/mfa/totp/enable", "{\"backup_codes\":[{\"code\":\"***\"}]}");
     assert_hidden_in_body("{\"code\":\"123456\"}", "/users/@me/disable", "{\"code\":\"***\"}");
+    assert_hidden_in_body("{\"code\":\"123456\"}", "/auth/sessions/logout", "{\"code\":\"***\"}");
+    assert_hidden_in_body("{\"mfa_type\":\"totp\",\"data\":\"123456\"}", "/mfa/finish",
+                          "{\"mfa_type\":\"totp\",\"data\":\"***\"}");
     assert_hidden_in_body("{\"code\":\"claim-x\"}", "/auth/claim", "{\"code\":\"***\"}");
     assert_hidden_in_body("{\"code\":654321,\"ticket\":\"x\"}", "/auth/mfa/totp",
                           "{\"code\":\"***\",\"ticket\":\"***\"}");

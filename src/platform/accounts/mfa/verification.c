@@ -1,0 +1,230 @@
+/* verification.c - proof of identity for sensitive calls, and POST /mfa/finish. */
+#include "api/api.h"
+#include "base/mem.h"
+#include "net/http/server.h"
+#include "platform/accounts/internal.h"
+#include "platform/accounts/mfa/mfa.h"
+
+/* --- the answer to a sensitive call without a proof -------------------------------------- */
+
+struct mfa_method {
+    struct str type;
+    struct opt_bool backup_codes_allowed;
+};
+struct mfa_request {
+    struct str ticket;
+    struct list methods;
+};
+struct mfa_required_reply {
+    struct str message;
+    int64_t code;
+    const struct mfa_request *mfa;
+};
+
+static const struct field method_fields[] = {
+    { FIELD(struct mfa_method, type), .type = &type_text },
+    { FIELD(struct mfa_method, backup_codes_allowed), .type = &type_bool, .flags = OPTIONAL },
+    { 0 },
+};
+static const struct schema method_schema = {
+    .name = "MfaMethod",
+    .size = sizeof(struct mfa_method),
+    .fields = method_fields,
+    .doc = "A method to prove the caller's identity.",
+};
+static const struct type type_mfa_method = { .kind = KIND_OBJECT, .schema = &method_schema };
+static const struct type type_mfa_methods = { .kind = KIND_ARRAY, .of = &type_mfa_method };
+
+static const struct field request_fields[] = {
+    { FIELD(struct mfa_request, ticket), .type = &type_text },
+    { FIELD(struct mfa_request, methods), .type = &type_mfa_methods },
+    { 0 },
+};
+static const struct schema request_schema = {
+    .name = "MfaRequest",
+    .size = sizeof(struct mfa_request),
+    .fields = request_fields,
+    .doc = "A ticket for POST /mfa/finish, and the methods that it accepts.",
+};
+static const struct type type_mfa_request = { .kind = KIND_OBJECT, .schema = &request_schema };
+
+static const struct field required_fields[] = {
+    { FIELD(struct mfa_required_reply, message), .type = &type_text },
+    { FIELD(struct mfa_required_reply, code), .type = &type_count },
+    { FIELD(struct mfa_required_reply, mfa), .type = &type_mfa_request },
+    { 0 },
+};
+static const struct schema required_schema = {
+    .name = "MfaRequired",
+    .size = sizeof(struct mfa_required_reply),
+    .fields = required_fields,
+    .doc = "The call needs a proof of the caller's identity.",
+};
+static const struct type type_mfa_required = { .kind = KIND_OBJECT, .schema = &required_schema };
+
+static enum err reply_mfa_required(struct call *call, const struct user *user)
+{
+    struct mfa_method password = { .type = STR("password") };
+    struct mfa_method codes[] = { { STR("totp"), { GIVEN, true } }, { .type = STR("backup") } };
+    struct mfa_request mfa = { mfa_ticket_create(call, user, TICKET_VERIFY),
+                               { .items = &password, .count = 1 } };
+    const struct error_info *info = error_info(ERR_MFA_REQUIRED);
+
+    if (user->mfa_enabled)
+        mfa.methods = (struct list){ .items = codes, .count = COUNT_OF(codes) };
+    call_set_status(call, info->status);
+    return call_reply_as_type(call, &type_mfa_required,
+                              &(struct mfa_required_reply){ str_of(info->message), info->code,
+                                                            &mfa });
+}
+
+/* --- checking a proof -------------------------------------------------------------------- */
+
+struct identity_proof {
+    struct str token; /* empty if the header is missing or invalid */
+    struct opt_str code;
+    bool has_password;
+};
+
+enum err prepare_identity_check(struct call *call, const struct opt_str *password,
+                                const struct opt_str *code)
+{
+    struct identity_proof *p = call_pass_data(call, "identity_proof", sizeof *p);
+    struct str token = http_find_header(call->exchange->request, STR("X-Discord-MFA-Authorization"));
+    snowflake user_id;
+
+    if (mfa_ticket_verify(call, token, TICKET_VERIFIED, &user_id) && user_id == call->caller->id) {
+        p->token = token;
+        return OK;
+    }
+    p->code = *code;
+    p->has_password = password->given == GIVEN;
+    if (p->has_password)
+        require_caller_password(call, password->value);
+    return mfa_count_code_attempt_of_caller(call, code);
+}
+
+/* The second factor replaces the password, as in POST /mfa/finish. */
+static enum err check_proof_in_body(struct call *call, const struct identity_proof *p,
+                                    struct user *ret, bool *ret_verified)
+{
+    enum err e = p->has_password ? read_caller_after_password_check(call, ret)
+                                 : user_find(call->tx, call->caller->id, ret);
+
+    if (e)
+        return e;
+    if (ret->mfa_enabled && p->code.given == GIVEN) {
+        *ret_verified = true;
+        return mfa_consume_caller_code(call, ret, &p->code);
+    }
+    *ret_verified = !ret->mfa_enabled && (p->has_password || !ret->password_hash.p);
+    return OK;
+}
+
+enum err check_caller_identity(struct call *call, struct user *ret, bool *ret_verified)
+{
+    const struct identity_proof *p = call_passed_data(call, "identity_proof");
+    enum err e = OK;
+
+    *ret_verified = false;
+    if (p->token.n) {
+        e = user_find(call->tx, call->caller->id, ret);
+        *ret_verified = !e && mfa_ticket_matches_user(call, p->token, ret);
+    } else {
+        e = check_proof_in_body(call, p, ret, ret_verified);
+    }
+    return e || *ret_verified ? e : reply_mfa_required(call, ret);
+}
+
+/* --- POST /mfa/finish ------------------------------------------------------------------ */
+
+struct mfa_verification {
+    struct str ticket, mfa_type, data;
+};
+
+static const struct type type_ticket = { .kind = KIND_STRING,
+                                         .max = 200,
+                                         .doc = "The ticket of the answer with code 60003" };
+static const struct choice methods[] = {
+    { 0, "password", "PASSWORD", "The password of an account without a second factor" },
+    { 1, "totp", "TOTP", "A code of the authenticator app, or a backup code" },
+    { 2, "backup", "BACKUP", "A backup code" },
+    { 0 },
+};
+static const struct type type_method = { .kind = KIND_STRING,
+                                         .choices = methods,
+                                         .doc = "A method of the answer with code 60003" };
+static const struct type type_proof = { .kind = KIND_STRING,
+                                        .max = 72,
+                                        .doc = "The password, a code or a backup code" };
+
+static const struct field verification_fields[] = {
+    { FIELD(struct mfa_verification, ticket), .type = &type_ticket },
+    { FIELD(struct mfa_verification, mfa_type), .type = &type_method },
+    { FIELD(struct mfa_verification, data), .type = &type_proof },
+    { 0 },
+};
+static const struct schema verification_schema = {
+    .name = "MfaVerification",
+    .size = sizeof(struct mfa_verification),
+    .fields = verification_fields,
+    .doc = "A proof of the caller's identity.",
+};
+const struct type mfa_finish_body = { .kind = KIND_OBJECT, .schema = &verification_schema };
+
+static bool verification_has_password(const struct mfa_verification *in)
+{
+    return str_is(in->mfa_type, "password");
+}
+
+enum err prepare_finish_verification(struct call *call)
+{
+    const struct mfa_verification *in = call->body;
+    struct mfa_attempt *t = call_pass_data(call, "mfa_attempt", sizeof *t);
+
+    t->ticket = in->ticket;
+    if (!mfa_ticket_verify(call, in->ticket, TICKET_VERIFY, &t->user_id) ||
+        t->user_id != call->caller->id)
+        return ERR_MFA_TICKET;
+    if (verification_has_password(in)) {
+        require_caller_password_in_field(call, in->data, "data");
+        return OK;
+    }
+    return mfa_count_attempt(call, t);
+}
+
+/* A code of six digits is a TOTP code; the method "totp" accepts backup codes, too. */
+static enum err check_verification_code(struct call *call, const struct user *user)
+{
+    const struct mfa_verification *in = call->body;
+    struct mfa m;
+    enum err e = user->mfa_enabled ? mfa_find(call, user->id, &m) : ERR_MFA_OFF;
+
+    call->after = mfa_uncount_attempt;
+    if (e)
+        return e;
+    return str_is(in->mfa_type, "totp") && in->data.n == TOTP_DIGITS
+               ? mfa_consume_totp_code(call, &m, in->data)
+               : mfa_consume_backup_code(call, &m, in->data);
+}
+
+enum err finish_verification(struct call *call)
+{
+    const struct mfa_verification *in = call->body;
+    bool with_password = verification_has_password(in);
+    struct user user;
+    enum err e = with_password ? read_caller_after_password_check(call, &user)
+                               : user_find(call->tx, call->caller->id, &user);
+
+    if (!e && !mfa_ticket_matches_user(call, in->ticket, &user))
+        return ERR_MFA_TICKET;
+    if (!e && with_password && user.mfa_enabled)
+        return call_add_field_error(call, "mfa_type", FORM_CHOICES,
+                                    "This account has a second factor: send a code instead.");
+    if (!e && !with_password)
+        e = check_verification_code(call, &user);
+    if (e)
+        return e;
+    return call_reply_object(
+        call, &(struct token_reply){ mfa_ticket_create(call, &user, TICKET_VERIFIED) });
+}
