@@ -155,8 +155,51 @@ class Source:
         self.bot.call("POST", post, {"content": "Press", "components": [button]})
         self.upload(general, "notes.txt", b"some notes")
         self.ada.call("PATCH", "/users/@me", {"avatar": PIXEL_URI})
-        self.ada.call("PATCH", f"/guilds/{self.guild}", {"icon": PIXEL_URI})
         self.ada.call("POST", f"/channels/{general}/invites", {"max_age": 0})
+        self.add_pictures()
+        self.add_settings()
+
+    def change(self, method, path, body, client=None):
+        status, answer = (client or self.ada).call(method, path, body)
+        expect(status in (200, 204), f"{method} {path}: {status} {answer}")
+        return answer
+
+    def add_pictures(self):
+        top = f"/guilds/{self.guild}"
+        self.change("PATCH", top, {name: PIXEL_URI for name in
+                                   ("icon", "banner", "splash", "discovery_splash")})
+        roles = {r["name"]: r["id"] for r in self.bot.call("GET", top + "/roles")[1]}
+        self.change("PATCH", f"{top}/roles/{roles['Keepers']}", {"icon": PIXEL_URI})
+        self.change("PATCH", f"{top}/members/@me", {"avatar": PIXEL_URI, "banner": PIXEL_URI},
+                    self.bob)
+        event = self.bot.call("GET", top + "/scheduled-events")[1][0]
+        self.change("PATCH", f"{top}/scheduled-events/{event['id']}", {"image": PIXEL_URI})
+        webhook = self.bot.call("GET", top + "/webhooks")[1][0]
+        self.change("PATCH", f"/webhooks/{webhook['id']}", {"avatar": PIXEL_URI})
+
+    def add_settings(self):
+        top, general, makers = f"/guilds/{self.guild}", self.channels["general"], next(
+            r["id"] for r in self.bot.call("GET", f"/guilds/{self.guild}/roles")[1]
+            if r["name"] == "Makers")
+        emoji = self.bot.call("GET", top + "/emojis")[1][0]
+        self.change("PATCH", top, {"features": ["COMMUNITY"], "rules_channel_id": general,
+                                   "public_updates_channel_id": self.channels["hidden"],
+                                   "explicit_content_filter": 2})
+        self.change("PATCH", top + "/welcome-screen", {
+            "enabled": True, "description": "Come in", "welcome_channels": [
+                {"channel_id": general, "description": "Talk", "emoji_name": "👋"},
+                {"channel_id": self.channels["projects"], "description": "Build",
+                 "emoji_id": emoji["id"], "emoji_name": emoji["name"]}]})
+        self.change("PUT", top + "/onboarding", {
+            "enabled": False, "mode": 1, "default_channel_ids": [general], "prompts": [
+                {"id": "0", "type": 0, "title": "Which?", "single_select": True, "required": False,
+                 "in_onboarding": True, "options": [
+                     {"title": "Wood", "description": "Oak", "role_ids": [makers],
+                      "channel_ids": [general], "emoji_name": "🪵"},
+                     {"title": "Iron", "description": None, "role_ids": [],
+                      "channel_ids": [general], "emoji_id": emoji["id"],
+                      "emoji_name": emoji["name"]}]}]})
+        self.change("PATCH", top + "/widget", {"enabled": True, "channel_id": general})
 
     def upload(self, channel, name, content):
         status, message = upload(self.server.port, "Bot " + self.bot_token(), channel, name, content)
@@ -191,7 +234,8 @@ def routes_of(client, guild):
     top = f"/guilds/{guild}"
     for path in ("", "/roles", "/channels", "/emojis", "/stickers", "/soundboard-sounds",
                  "/scheduled-events?with_user_count=true", "/auto-moderation/rules", "/webhooks",
-                 "/invites", "/bans", "/members?limit=1000", "/threads/active"):
+                 "/invites", "/bans", "/members?limit=1000", "/threads/active", "/welcome-screen",
+                 "/onboarding", "/widget"):
         yield top + path
     for event in client.call("GET", top + "/scheduled-events")[1]:
         yield f"{top}/scheduled-events/{event['id']}/users"
@@ -283,6 +327,26 @@ def read_file(target, url):
         return answer.read()
 
 
+def paths_of_pictures(client, guild):
+    """Lists the addresses of the pictures of a guild that are not in a list of their own."""
+    top = f"/guilds/{guild}"
+    value = client.call("GET", top)[1]
+    found = [f"/{folder}/{guild}/{value[name]}.png" for folder, name in (
+        ("icons", "icon"), ("banners", "banner"), ("splashes", "splash"),
+        ("discovery-splashes", "discovery_splash"))]
+    found += [f"/role-icons/{r['id']}/{r['icon']}.png" for r in value["roles"] if r.get("icon")]
+    for member in client.call("GET", top + "/members?limit=1000")[1]:
+        base = f"{top}/users/{member['user']['id']}"
+        found += [f"{base}/{name}s/{member[name]}.png" for name in ("avatar", "banner")
+                  if member.get(name)]
+    found += [f"/guild-events/{e['id']}/{e['image']}.png"
+              for e in client.call("GET", top + "/scheduled-events")[1]]
+    found += [f"/avatars/{w['id']}/{w['avatar']}.png"
+              for w in client.call("GET", top + "/webhooks")[1]]
+    expect(len(found) == 9 and not any("None" in path for path in found), f"{found}")
+    return found
+
+
 def not_taken(data, guild):
     with open(f"{data}/copies/{guild}/not-taken.jsonl", encoding="utf-8") as f:
         return [json.loads(line) for line in f]
@@ -310,6 +374,8 @@ def copied_guild_is_equal_to_its_source(executable):
             ada = next(m for m in messages if m["author"]["username"] == "ada")["author"]
             picture = read_file(target, f"/avatars/{ada['id']}/{ada['avatar']}.png")
             expect(picture == base64.b64decode(PIXEL), f"{len(picture)} bytes")
+            for path in paths_of_pictures(target.bot, source.guild):
+                expect(read_file(target, path) == base64.b64decode(PIXEL), path)
         finally:
             source.server.kill()
             if target:

@@ -206,7 +206,7 @@ struct copy_known_ids {
 struct copy_conversion {
     const struct guild_archive *archive;
     snowflake guild;
-    bool people;
+    bool people, welcome_screen_enabled;
     struct copy_known_ids known;
     struct world_entries users; /* accounts that the next import needs first */
     struct map queued;          /* ids of these accounts */
@@ -218,7 +218,8 @@ typedef bool world_entry_function(struct copy_conversion *c, struct arena *arena
                                   struct buf *out);
 world_entry_function write_world_guild, write_world_role, write_world_channel, write_world_member,
     write_world_ban, write_world_emoji, write_world_sticker, write_world_sound, write_world_event,
-    write_world_automod_rule, write_world_webhook, write_world_message, write_world_invite;
+    write_world_automod_rule, write_world_webhook, write_world_message, write_world_invite,
+    write_world_welcome_screen, write_world_onboarding, write_world_widget;
 /* Returns the type of a channel in world files; NULL if channels of this type are not copied. */
 const char *world_channel_type(int64_t type);
 /* Adds an account that an entry refers to; object is a user object of the interface. */

@@ -157,6 +157,22 @@ static void import_list(struct loader *l, const char *file, const char *list,
     import_entries(l);
 }
 
+/* Imports the line of a file as a member of the guild that is no list. */
+static void import_setting(struct loader *l, const char *file, const char *name,
+                           world_entry_function *write)
+{
+    struct list_reader r = { l, write, 1, NULL };
+
+    if (l->failed)
+        return;
+    l->what = name;
+    buf_reset(&l->before);
+    buf_reset(&l->after);
+    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":", STR_ARGS(buf_str(&l->guild)), name);
+    buf_add_lit(&l->after, "}]}");
+    guild_archive_for_each_line(l->options->archive, file, 0, import_line, &r);
+}
+
 static bool is_category(struct str line)
 {
     return json_member_int(line, "type") == CHANNEL_CATEGORY;
@@ -522,6 +538,9 @@ static void import_everything(struct loader *l, struct str guild)
     import_list(l, "channels.jsonl", "channels", write_world_channel, is_no_category);
     for_each_thread_list(l, import_threads, NULL);
     import_guild_fields(l, guild);
+    import_setting(l, "welcome_screen.jsonl", "welcome_screen", write_world_welcome_screen);
+    import_setting(l, "onboarding.jsonl", "onboarding", write_world_onboarding);
+    import_setting(l, "widget.jsonl", "widget", write_world_widget);
     import_list(l, "webhooks.jsonl", "webhooks", write_world_webhook, NULL);
     import_list(l, "stickers.jsonl", "stickers", write_world_sticker, NULL);
     import_list(l, "sounds.jsonl", "sounds", write_world_sound, NULL);
