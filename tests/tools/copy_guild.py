@@ -539,6 +539,50 @@ def copy_run_again_reads_only_what_is_new(executable):
         busy.stop()
 
 
+EDITED = "2031-01-01T00:00:00+00:00"
+
+
+def next_run_takes_edits_and_pins_of_older_messages(executable):
+    busy = BusyServer(messages=60, trouble=0)
+    now = int(time.time() * 1000)
+    recent = [busy.add_message(0, now - 60000 + i * 1000) for i in range(3)]
+    recent[2]["attachments"] = []
+    old = busy.messages[busy.channels[1]["id"]][0]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            data = freshen(executable, os.path.join(folder, "data"))
+            command = copy_busy(executable, folder, busy, data)[1:]
+            run(executable, *command)
+            recent[0].update(content="edited", edited_timestamp=EDITED, mentions=[busy.users[5]])
+            recent[2].update(content="edited there", edited_timestamp=EDITED)
+            busy.messages[recent[1]["channel_id"]].remove(recent[1])
+            busy.pin(old, "2030-01-01T00:00:00+00:00")
+            # An edit that was made here is newer.
+            with sqlite3.connect(f"{data}/guildhall.db") as db:
+                db.execute("update messages set content = 'edited here', edited_at = 1956528000000000"
+                           " where id = ?", [int(recent[2]["id"])])
+            run(executable, *command)
+            with sqlite3.connect(f"file:{data}/guildhall.db?mode=ro", uri=True) as db:
+                found = {str(row[0]): row[1:] for row in db.execute(
+                    "select id, content, pinned, pinned_at, attachment_count, edited_at from messages")}
+            expect(found[recent[0]["id"]][0] == "edited", f"{found[recent[0]['id']]}")
+            expect(found[recent[0]["id"]][3] == 1, "the file of an edited message was lost")
+            expect(found[recent[1]["id"]][0] == "message 0", "a message was deleted here")
+            expect(found[recent[2]["id"]][0] == "edited here", f"{found[recent[2]['id']]}")
+            expect(found[old["id"]][:3] == ("message 1", 1, 1893456000000000), f"{found[old['id']]}")
+            name = f"{data}/copies/{busy.guild_id}/messages/{recent[0]['channel_id']}.jsonl"
+            with open(name, encoding="utf-8") as f:
+                lines = [json.loads(line) for line in f]
+            expect([m["id"] for m in lines] ==
+                   [m["id"] for m in busy.messages[recent[0]["channel_id"]]], f"{len(lines)} lines")
+            # Nothing changes any more, so only the window and the lists are read.
+            before = busy.requests
+            run(executable, *command, "--read-again-days", "0")
+            expect(busy.requests - before < 30, f"{busy.requests - before} requests")
+    finally:
+        busy.stop()
+
+
 def copy_continues_after_being_killed_at_any_moment(executable):
     seed = int(os.environ.get("COPY_SEED", str(random.randrange(1000000))))
     chance = random.Random(seed)
@@ -578,9 +622,15 @@ def copy_into_postgres_is_complete(executable):
         with tempfile.TemporaryDirectory() as folder:
             command = copy_busy(executable, folder, busy, os.path.join(folder, "data"), "--store",
                                 re.sub(r"dbname=\S+", f"dbname={name}", store))
-            for _ in range(2):
-                done = run(executable, *command[1:])
+            message = busy.messages[busy.channels[0]["id"]][0]
+            for text in ("message 0", "edited"):
+                message.update(content=text, edited_timestamp=EDITED if text == "edited" else None)
+                done = run(executable, *command[1:], "--read-again-days", "3650")
                 expect(re.search("^messages +500 of 500$", done.stdout, re.M), done.stdout)
+                rows = subprocess.run(["psql", re.sub(r"dbname=\S+", f"dbname={name}", store), "-qAtc",
+                                       f"select content from messages where id = {message['id']}"],
+                                      check=True, timeout=60, capture_output=True, text=True).stdout
+                expect(rows.strip() == text, rows)
                 expect(re.search("^members +50 of 50$", done.stdout, re.M), done.stdout)
     finally:
         busy.stop()
@@ -705,6 +755,7 @@ if __name__ == "__main__":
                              documented_copy_commands_work,
                              copy_from_a_busy_server_ends_and_reports_what_was_refused,
                              copy_run_again_reads_only_what_is_new,
+                             next_run_takes_edits_and_pins_of_older_messages,
                              copy_continues_after_being_killed_at_any_moment,
                              copy_into_postgres_is_complete,
                              wrong_token_ends_a_copy_at_once,

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/timestamp.h"
 #include "model/channel.h"
 #include "platform/worlds/import_export.h"
 #include "tools/copy/copy.h"
@@ -360,15 +361,18 @@ static bool add_channel_line(void *arg, struct str line, int64_t next_offset, st
 {
     struct channel_reader *r = arg;
     snowflake id = json_member_id(line, "id");
+    int64_t last_pin_at = 0;
 
-    (void)next_offset, (void)arena;
+    (void)next_offset;
     if (!id || map_put(&r->seen, id, r))
         return true;
+    timestamp_parse(json_member_text(arena, line, "last_pin_timestamp"), &last_pin_at);
     *(struct copy_channel *)list_append(r->download->archive->names, &r->download->channels,
                                         sizeof(struct copy_channel)) =
         (struct copy_channel){ .id = id,
                                .type = json_member_int(line, "type"),
-                               .last_message_id = json_member_id(line, "last_message_id") };
+                               .last_message_id = json_member_id(line, "last_message_id"),
+                               .last_pin_at = last_pin_at };
     return true;
 }
 
