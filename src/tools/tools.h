@@ -30,7 +30,7 @@ struct console_options {
 /* Options of copy-guild and export-guild. Unset texts are NULL. */
 struct copy_options {
     const char *from, *token_file, *guild, *archive, *cdn, *people, *send_claims;
-    int64_t max_file_mib, requests_per_second, connections;
+    int64_t max_file_mib, requests_per_second, connections, read_again_days;
     bool reaction_users, files, dry_run;
 };
 

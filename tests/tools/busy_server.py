@@ -36,7 +36,7 @@ class BusyServer:
                          for i in range(channels)]
         self.forbidden = {self.channels[-1]["id"]}
         self.messages = {c["id"]: [] for c in self.channels}
-        self.files = {}
+        self.files, self.pins = {}, {}
         for i in range(messages):
             self.add_message(i)
         outer = self
@@ -62,15 +62,22 @@ class BusyServer:
         self.url = f"http://127.0.0.1:{self.http.server_address[1]}"
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
 
-    def add_message(self, i):
+    def pin(self, message, at):
+        """Pins a message at a time, which is text."""
+        channel = next(c for c in self.channels if c["id"] == message["channel_id"])
+        channel["last_pin_timestamp"] = at
+        self.pins.setdefault(channel["id"], []).insert(0, {"pinned_at": at, "message": message})
+
+    def add_message(self, i, ms=None):
         channel = self.channels[i % len(self.channels)]
-        message = {"id": snowflake(1600000100000 + i * 1000), "type": 0, "content": f"message {i}",
+        message = {"id": snowflake(ms or 1600000100000 + i * 1000), "type": 0,
+                   "content": f"message {i}",
                    "channel_id": channel["id"], "author": self.users[i % len(self.users)],
                    "timestamp": "2020-09-13T12:26:40+00:00", "edited_timestamp": None,
                    "tts": False, "mention_everyone": False, "mentions": [], "mention_roles": [],
                    "attachments": [], "embeds": [], "pinned": False, "flags": 0, "components": []}
         if i % 40 == 0:
-            file_id = snowflake(1600000100000 + i * 1000, 1)
+            file_id = snowflake(ms or 1600000100000 + i * 1000, 1)
             self.files[file_id] = b"bytes of " + file_id.encode()
             expired = "old" if i % 80 == 0 else "new"
             message["attachments"] = [{
@@ -80,6 +87,7 @@ class BusyServer:
             message["reactions"] = [{"count": 2, "emoji": {"id": None, "name": "👍"}}]
         self.messages[channel["id"]].append(message)
         channel["last_message_id"] = message["id"]
+        return message
 
     def stop(self):
         self.http.shutdown()
@@ -195,7 +203,7 @@ class BusyServer:
         if found[1] in self.forbidden:
             return 403, {"message": "Missing Access", "code": 50001}
         if found[2] == "messages/pins":
-            return 200, {"items": [], "has_more": False}
+            return 200, {"items": self.pins.get(found[1], []), "has_more": False}
         if "/reactions/" in found[2]:
             return 200, self.users[:2] if values["after"] == "0" else []
         messages = self.messages[found[1]]

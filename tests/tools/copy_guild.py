@@ -155,8 +155,51 @@ class Source:
         self.bot.call("POST", post, {"content": "Press", "components": [button]})
         self.upload(general, "notes.txt", b"some notes")
         self.ada.call("PATCH", "/users/@me", {"avatar": PIXEL_URI})
-        self.ada.call("PATCH", f"/guilds/{self.guild}", {"icon": PIXEL_URI})
         self.ada.call("POST", f"/channels/{general}/invites", {"max_age": 0})
+        self.add_pictures()
+        self.add_settings()
+
+    def change(self, method, path, body, client=None):
+        status, answer = (client or self.ada).call(method, path, body)
+        expect(status in (200, 204), f"{method} {path}: {status} {answer}")
+        return answer
+
+    def add_pictures(self):
+        top = f"/guilds/{self.guild}"
+        self.change("PATCH", top, {name: PIXEL_URI for name in
+                                   ("icon", "banner", "splash", "discovery_splash")})
+        roles = {r["name"]: r["id"] for r in self.bot.call("GET", top + "/roles")[1]}
+        self.change("PATCH", f"{top}/roles/{roles['Keepers']}", {"icon": PIXEL_URI})
+        self.change("PATCH", f"{top}/members/@me", {"avatar": PIXEL_URI, "banner": PIXEL_URI},
+                    self.bob)
+        event = self.bot.call("GET", top + "/scheduled-events")[1][0]
+        self.change("PATCH", f"{top}/scheduled-events/{event['id']}", {"image": PIXEL_URI})
+        webhook = self.bot.call("GET", top + "/webhooks")[1][0]
+        self.change("PATCH", f"/webhooks/{webhook['id']}", {"avatar": PIXEL_URI})
+
+    def add_settings(self):
+        top, general, makers = f"/guilds/{self.guild}", self.channels["general"], next(
+            r["id"] for r in self.bot.call("GET", f"/guilds/{self.guild}/roles")[1]
+            if r["name"] == "Makers")
+        emoji = self.bot.call("GET", top + "/emojis")[1][0]
+        self.change("PATCH", top, {"features": ["COMMUNITY"], "rules_channel_id": general,
+                                   "public_updates_channel_id": self.channels["hidden"],
+                                   "explicit_content_filter": 2})
+        self.change("PATCH", top + "/welcome-screen", {
+            "enabled": True, "description": "Come in", "welcome_channels": [
+                {"channel_id": general, "description": "Talk", "emoji_name": "👋"},
+                {"channel_id": self.channels["projects"], "description": "Build",
+                 "emoji_id": emoji["id"], "emoji_name": emoji["name"]}]})
+        self.change("PUT", top + "/onboarding", {
+            "enabled": False, "mode": 1, "default_channel_ids": [general], "prompts": [
+                {"id": "0", "type": 0, "title": "Which?", "single_select": True, "required": False,
+                 "in_onboarding": True, "options": [
+                     {"title": "Wood", "description": "Oak", "role_ids": [makers],
+                      "channel_ids": [general], "emoji_name": "🪵"},
+                     {"title": "Iron", "description": None, "role_ids": [],
+                      "channel_ids": [general], "emoji_id": emoji["id"],
+                      "emoji_name": emoji["name"]}]}]})
+        self.change("PATCH", top + "/widget", {"enabled": True, "channel_id": general})
 
     def upload(self, channel, name, content):
         status, message = upload(self.server.port, "Bot " + self.bot_token(), channel, name, content)
@@ -191,7 +234,8 @@ def routes_of(client, guild):
     top = f"/guilds/{guild}"
     for path in ("", "/roles", "/channels", "/emojis", "/stickers", "/soundboard-sounds",
                  "/scheduled-events?with_user_count=true", "/auto-moderation/rules", "/webhooks",
-                 "/invites", "/bans", "/members?limit=1000", "/threads/active"):
+                 "/invites", "/bans", "/members?limit=1000", "/threads/active", "/welcome-screen",
+                 "/onboarding", "/widget"):
         yield top + path
     for event in client.call("GET", top + "/scheduled-events")[1]:
         yield f"{top}/scheduled-events/{event['id']}/users"
@@ -283,6 +327,26 @@ def read_file(target, url):
         return answer.read()
 
 
+def paths_of_pictures(client, guild):
+    """Lists the addresses of the pictures of a guild that are not in a list of their own."""
+    top = f"/guilds/{guild}"
+    value = client.call("GET", top)[1]
+    found = [f"/{folder}/{guild}/{value[name]}.png" for folder, name in (
+        ("icons", "icon"), ("banners", "banner"), ("splashes", "splash"),
+        ("discovery-splashes", "discovery_splash"))]
+    found += [f"/role-icons/{r['id']}/{r['icon']}.png" for r in value["roles"] if r.get("icon")]
+    for member in client.call("GET", top + "/members?limit=1000")[1]:
+        base = f"{top}/users/{member['user']['id']}"
+        found += [f"{base}/{name}s/{member[name]}.png" for name in ("avatar", "banner")
+                  if member.get(name)]
+    found += [f"/guild-events/{e['id']}/{e['image']}.png"
+              for e in client.call("GET", top + "/scheduled-events")[1]]
+    found += [f"/avatars/{w['id']}/{w['avatar']}.png"
+              for w in client.call("GET", top + "/webhooks")[1]]
+    expect(len(found) == 9 and not any("None" in path for path in found), f"{found}")
+    return found
+
+
 def not_taken(data, guild):
     with open(f"{data}/copies/{guild}/not-taken.jsonl", encoding="utf-8") as f:
         return [json.loads(line) for line in f]
@@ -310,6 +374,8 @@ def copied_guild_is_equal_to_its_source(executable):
             ada = next(m for m in messages if m["author"]["username"] == "ada")["author"]
             picture = read_file(target, f"/avatars/{ada['id']}/{ada['avatar']}.png")
             expect(picture == base64.b64decode(PIXEL), f"{len(picture)} bytes")
+            for path in paths_of_pictures(target.bot, source.guild):
+                expect(read_file(target, path) == base64.b64decode(PIXEL), path)
         finally:
             source.server.kill()
             if target:
@@ -473,6 +539,50 @@ def copy_run_again_reads_only_what_is_new(executable):
         busy.stop()
 
 
+EDITED = "2031-01-01T00:00:00+00:00"
+
+
+def next_run_takes_edits_and_pins_of_older_messages(executable):
+    busy = BusyServer(messages=60, trouble=0)
+    now = int(time.time() * 1000)
+    recent = [busy.add_message(0, now - 60000 + i * 1000) for i in range(3)]
+    recent[2]["attachments"] = []
+    old = busy.messages[busy.channels[1]["id"]][0]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            data = freshen(executable, os.path.join(folder, "data"))
+            command = copy_busy(executable, folder, busy, data)[1:]
+            run(executable, *command)
+            recent[0].update(content="edited", edited_timestamp=EDITED, mentions=[busy.users[5]])
+            recent[2].update(content="edited there", edited_timestamp=EDITED)
+            busy.messages[recent[1]["channel_id"]].remove(recent[1])
+            busy.pin(old, "2030-01-01T00:00:00+00:00")
+            # An edit that was made here is newer.
+            with sqlite3.connect(f"{data}/guildhall.db") as db:
+                db.execute("update messages set content = 'edited here', edited_at = 1956528000000000"
+                           " where id = ?", [int(recent[2]["id"])])
+            run(executable, *command)
+            with sqlite3.connect(f"file:{data}/guildhall.db?mode=ro", uri=True) as db:
+                found = {str(row[0]): row[1:] for row in db.execute(
+                    "select id, content, pinned, pinned_at, attachment_count, edited_at from messages")}
+            expect(found[recent[0]["id"]][0] == "edited", f"{found[recent[0]['id']]}")
+            expect(found[recent[0]["id"]][3] == 1, "the file of an edited message was lost")
+            expect(found[recent[1]["id"]][0] == "message 0", "a message was deleted here")
+            expect(found[recent[2]["id"]][0] == "edited here", f"{found[recent[2]['id']]}")
+            expect(found[old["id"]][:3] == ("message 1", 1, 1893456000000000), f"{found[old['id']]}")
+            name = f"{data}/copies/{busy.guild_id}/messages/{recent[0]['channel_id']}.jsonl"
+            with open(name, encoding="utf-8") as f:
+                lines = [json.loads(line) for line in f]
+            expect([m["id"] for m in lines] ==
+                   [m["id"] for m in busy.messages[recent[0]["channel_id"]]], f"{len(lines)} lines")
+            # Nothing changes any more, so only the window and the lists are read.
+            before = busy.requests
+            run(executable, *command, "--read-again-days", "0")
+            expect(busy.requests - before < 30, f"{busy.requests - before} requests")
+    finally:
+        busy.stop()
+
+
 def copy_continues_after_being_killed_at_any_moment(executable):
     seed = int(os.environ.get("COPY_SEED", str(random.randrange(1000000))))
     chance = random.Random(seed)
@@ -512,9 +622,15 @@ def copy_into_postgres_is_complete(executable):
         with tempfile.TemporaryDirectory() as folder:
             command = copy_busy(executable, folder, busy, os.path.join(folder, "data"), "--store",
                                 re.sub(r"dbname=\S+", f"dbname={name}", store))
-            for _ in range(2):
-                done = run(executable, *command[1:])
+            message = busy.messages[busy.channels[0]["id"]][0]
+            for text in ("message 0", "edited"):
+                message.update(content=text, edited_timestamp=EDITED if text == "edited" else None)
+                done = run(executable, *command[1:], "--read-again-days", "3650")
                 expect(re.search("^messages +500 of 500$", done.stdout, re.M), done.stdout)
+                rows = subprocess.run(["psql", re.sub(r"dbname=\S+", f"dbname={name}", store), "-qAtc",
+                                       f"select content from messages where id = {message['id']}"],
+                                      check=True, timeout=60, capture_output=True, text=True).stdout
+                expect(rows.strip() == text, rows)
                 expect(re.search("^members +50 of 50$", done.stdout, re.M), done.stdout)
     finally:
         busy.stop()
@@ -639,6 +755,7 @@ if __name__ == "__main__":
                              documented_copy_commands_work,
                              copy_from_a_busy_server_ends_and_reports_what_was_refused,
                              copy_run_again_reads_only_what_is_new,
+                             next_run_takes_edits_and_pins_of_older_messages,
                              copy_continues_after_being_killed_at_any_moment,
                              copy_into_postgres_is_complete,
                              wrong_token_ends_a_copy_at_once,

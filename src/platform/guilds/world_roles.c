@@ -7,7 +7,8 @@
 struct world_role {
     struct opt_id id;
     struct str name;
-    struct opt_str permissions, unicode_emoji, bot;
+    struct opt_str permissions, unicode_emoji, bot,
+        icon; /* icon: hash of a picture of the archive */
     struct opt_int color, secondary_color, tertiary_color, position, flags;
     struct opt_bool hoist, mentionable, managed;
 };
@@ -26,6 +27,7 @@ static const struct field role_fields[] = {
     MAYBE(struct world_role, flags, type_int),
     MAYBE(struct world_role, unicode_emoji, type_text),
     MAYBE(struct world_role, bot, type_world_ref),
+    MAYBE(struct world_role, icon, type_world_name),
     { 0 },
 };
 
@@ -91,7 +93,8 @@ static enum err import_role(struct world_file_importer *im, const struct world_r
     role.position = role.id == guild             ? 0
                     : r->position.given == GIVEN ? r->position.value
                                                  : from_below;
-    return role_insert(im->tx, &role);
+    e = world_import_archived_picture(im, "role-icons", role.id, &r->icon, &role.icon);
+    return e ? e : role_insert(im->tx, &role);
 }
 
 /* The first role in the file is the highest. */

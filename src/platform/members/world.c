@@ -8,7 +8,8 @@
 
 struct world_member {
     struct str user;
-    struct opt_str nick, bio;
+    struct opt_str nick, bio, avatar,
+        banner;            /* avatar, banner: hashes of pictures of the archive */
     struct opt_list roles; /* struct str */
     struct opt_int joined_at, premium_since, timed_out_until, flags;
     struct opt_bool mute, deaf, pending;
@@ -30,6 +31,8 @@ static const struct field member_fields[] = {
     MAYBE(struct world_member, mute, type_bool),
     MAYBE(struct world_member, deaf, type_bool),
     MAYBE(struct world_member, pending, type_bool),
+    MAYBE(struct world_member, avatar, type_world_name),
+    MAYBE(struct world_member, banner, type_world_name),
     { 0 },
 };
 static const struct field ban_fields[] = {
@@ -77,6 +80,33 @@ static enum err import_member_roles(struct world_file_importer *im, const struct
     return e ? e : member_write_roles(im->tx, &m);
 }
 
+static const char FIND_PICTURES[] =
+    "select avatar, banner from members where guild_id = $1 and user_id = $2";
+static const char SET_PICTURES[] =
+    "update members set avatar = $3, banner = $4 where guild_id = $1 and user_id = $2";
+
+static enum err import_member_pictures(struct world_file_importer *im, const struct world_member *m,
+                                       snowflake guild, snowflake user)
+{
+    struct rows r;
+    bool found;
+
+    if (m->avatar.given != GIVEN && m->banner.given != GIVEN)
+        return OK;
+    enum err e = tx_one(im->tx, FIND_PICTURES, BIND(v_id(guild), v_id(user)), &r, &found);
+    if (e || !found)
+        return e;
+    struct opt_str avatar = row_optional_text(&r, 0), banner = row_optional_text(&r, 1);
+    e = world_import_archived_picture(im, "member-avatars", user, &m->avatar, &avatar);
+    if (!e)
+        e = world_import_archived_picture(im, "member-banners", user, &m->banner, &banner);
+    return e ? e
+             : tx_exec(im->tx, SET_PICTURES,
+                       BIND(v_id(guild), v_id(user), optional_text_value(avatar),
+                            optional_text_value(banner)),
+                       NULL);
+}
+
 static const char MAY_NOT_JOIN[] = "select 1 from users where id = $1 and deleting = 1 and "
                                    "username = 'deleted_' || cast(id as text) union all "
                                    "select 1 from bans where user_id = $1 and guild_id = $2";
@@ -107,6 +137,8 @@ static enum err import_member(struct world_file_importer *im, const void *entry,
                      optional_int_value(m->flags), v_opt_bool(m->mute), v_opt_bool(m->deaf),
                      v_opt_bool(m->pending)),
                 NULL);
+    if (!e)
+        e = import_member_pictures(im, m, guild, user);
     if (e || m->roles.given != GIVEN)
         return e;
     return import_member_roles(im, &m->roles, guild, user, at);

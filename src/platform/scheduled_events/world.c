@@ -23,6 +23,7 @@ struct world_event {
     struct opt_object recurrence_rule; /* struct scheduled_event_recurrence */
     struct opt_list exceptions;        /* struct world_event_exception */
     struct opt_list users;             /* struct str */
+    struct opt_str image;              /* hash of a picture of the archive */
 };
 
 static const struct type type_location = { .kind = KIND_STRING, .min = 1, .max = 100 };
@@ -69,6 +70,7 @@ static const struct field event_fields[] = {
     MAYBE(struct world_event, recurrence_rule, type_event_recurrence_input),
     MAYBE(struct world_event, exceptions, world_event_exception_list),
     MAYBE(struct world_event, users, type_world_refs),
+    MAYBE(struct world_event, image, type_world_name),
     { 0 },
 };
 static void check_event_entry(struct form *form, const struct json_path *here, const void *object)
@@ -177,6 +179,9 @@ static enum err save_imported_event(struct world_file_importer *im, const struct
         return e;
     if (!e)
         event->image = before.image;
+    e = world_import_archived_picture(im, "guild-events", event->id, &in->image, &event->image);
+    if (e)
+        return e;
     event->guild_scheduled_event_exceptions = exceptions_from_entry(im, in, event->id);
     if (!open)
         event->ended_at = clock_us();

@@ -11,7 +11,7 @@
 struct world_webhook {
     struct opt_id id;
     struct str name, channel;
-    struct opt_str by, application;
+    struct opt_str by, application, avatar; /* avatar: hash of a picture of the archive */
 };
 
 static const struct field webhook_entry_fields[] = {
@@ -20,6 +20,7 @@ static const struct field webhook_entry_fields[] = {
     MUST(struct world_webhook, channel, type_world_ref),
     MAYBE(struct world_webhook, by, type_world_ref),
     MAYBE(struct world_webhook, application, type_world_ref),
+    MAYBE(struct world_webhook, avatar, type_world_name),
     { 0 },
 };
 
@@ -62,7 +63,8 @@ static enum err import_webhook(struct world_file_importer *im, const void *entry
         made.user_id = by;
     if (application)
         made.application_id = opt_id_or_null(application);
-    return webhook_insert(im->tx, &made);
+    e = world_import_archived_picture(im, "avatars", id, &h->avatar, &made.avatar);
+    return e ? e : webhook_insert(im->tx, &made);
 }
 
 /* --- export --------------------------------------------------------------------------- */

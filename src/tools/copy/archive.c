@@ -180,11 +180,27 @@ static off_t find_line_start(int fd, off_t end)
     return 0;
 }
 
+/* Reads the id of the line from `start` to `end`; 0 if it has none. */
+static snowflake read_line_id(int fd, off_t start, off_t end, const char *id)
+{
+    struct buf line;
+
+    buf_init(&line, MAX_LINE);
+    char *bytes = buf_reserve(&line, (size_t)(end - start));
+    bool ok = bytes && pread(fd, bytes, (size_t)(end - start), start) == end - start;
+    line.n = ok ? (size_t)(end - start) : 0;
+    struct str object = buf_str(&line);
+    if (str_is(str_of(id), "user"))
+        object = json_member_raw(object, "user");
+    snowflake found = json_member_id(object, "id");
+    buf_clear(&line);
+    return found;
+}
+
 /* Removes an incomplete last line and reads the id of the last complete line. */
 static bool read_last_id(struct guild_archive_list *l, const char *id)
 {
     struct stat st;
-    struct buf line;
 
     if (fstat(l->fd, &st) != 0)
         return false;
@@ -193,17 +209,34 @@ static bool read_last_id(struct guild_archive_list *l, const char *id)
         return false;
     if (end == 0)
         return true;
-    off_t start = find_line_start(l->fd, end - 1);
-    buf_init(&line, MAX_LINE);
-    char *bytes = buf_reserve(&line, (size_t)(end - start));
-    bool ok = bytes && pread(l->fd, bytes, (size_t)(end - start), start) == end - start;
-    line.n = ok ? (size_t)(end - start) : 0;
-    struct str object = buf_str(&line);
-    if (str_is(str_of(id), "user"))
-        object = json_member_raw(object, "user");
-    l->last = json_member_id(object, "id");
-    buf_clear(&line);
-    return ok && l->last;
+    l->last = read_line_id(l->fd, find_line_start(l->fd, end - 1), end, id);
+    return l->last;
+}
+
+bool guild_archive_list_find(const struct guild_archive_list *l, snowflake since, off_t *ret_offset,
+                             snowflake *ret_before)
+{
+    struct stat st;
+
+    if (fstat(l->fd, &st) != 0)
+        return false;
+    *ret_offset = st.st_size;
+    *ret_before = 0;
+    while (*ret_offset > 0) {
+        off_t start = find_line_start(l->fd, *ret_offset - 1);
+
+        *ret_before = read_line_id(l->fd, start, *ret_offset, "id");
+        if (*ret_before < since)
+            return true;
+        *ret_offset = start;
+        *ret_before = 0;
+    }
+    return true;
+}
+
+bool guild_archive_list_truncate(struct guild_archive_list *l, off_t offset)
+{
+    return ftruncate(l->fd, offset) == 0 && lseek(l->fd, offset, SEEK_SET) == offset;
 }
 
 bool guild_archive_list_open(const struct guild_archive *a, const char *name, const char *id,

@@ -113,6 +113,12 @@ struct guild_archive_list {
 bool guild_archive_list_open(const struct guild_archive *a, const char *name, const char *id,
                              struct guild_archive_list *ret);
 bool guild_archive_list_append(struct guild_archive_list *l, struct str lines);
+/* Finds the first line whose id is `since` or greater. *ret_offset is its offset, or the end of the
+ * file; *ret_before is the id of the line before, or 0. */
+bool guild_archive_list_find(const struct guild_archive_list *l, snowflake since, off_t *ret_offset,
+                             snowflake *ret_before);
+/* Removes the lines from an offset on. */
+bool guild_archive_list_truncate(struct guild_archive_list *l, off_t offset);
 void guild_archive_list_close(struct guild_archive_list *l);
 
 /* Reads a file line by line from an offset; found returns false to stop. arena is cleared after
@@ -128,6 +134,7 @@ int64_t guild_archive_count_lines(const struct guild_archive *a, const char *nam
 struct copy_download_options {
     snowflake guild;
     int64_t max_file_bytes, workers;
+    snowflake read_again_since;         /* messages from this id on are read again */
     bool files, reaction_users, people; /* people: members, bans and who reacted or voted */
 };
 /* State of a download that all threads share. */
@@ -145,7 +152,7 @@ struct copy_download {
 };
 struct copy_channel {
     snowflake id, last_message_id;
-    int64_t type;
+    int64_t type, last_pin_at; /* last_pin_at: microseconds since 1970, 0 if unknown */
     double progress;
 };
 
@@ -206,7 +213,7 @@ struct copy_known_ids {
 struct copy_conversion {
     const struct guild_archive *archive;
     snowflake guild;
-    bool people;
+    bool people, welcome_screen_enabled;
     struct copy_known_ids known;
     struct world_entries users; /* accounts that the next import needs first */
     struct map queued;          /* ids of these accounts */
@@ -218,7 +225,8 @@ typedef bool world_entry_function(struct copy_conversion *c, struct arena *arena
                                   struct buf *out);
 world_entry_function write_world_guild, write_world_role, write_world_channel, write_world_member,
     write_world_ban, write_world_emoji, write_world_sticker, write_world_sound, write_world_event,
-    write_world_automod_rule, write_world_webhook, write_world_message, write_world_invite;
+    write_world_automod_rule, write_world_webhook, write_world_message, write_world_invite,
+    write_world_welcome_screen, write_world_onboarding, write_world_widget;
 /* Returns the type of a channel in world files; NULL if channels of this type are not copied. */
 const char *world_channel_type(int64_t type);
 /* Adds an account that an entry refers to; object is a user object of the interface. */

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "server/guildhall.h"
 #include "tools/copy/copy.h"
 
@@ -39,6 +40,14 @@
           .help = "Limit of all requests; the other server's own limits hold, too" },            \
         { "connections", OPTION_INT, .offset = OFFSET(connections),           .fallback = "8",   \
           .min = 1,      .max = 32,  .help = "Number of parallel connections" },                 \
+        { "read-again-days",                                                                     \
+          OPTION_INT,                                                                            \
+          .offset = OFFSET(read_again_days),                                                     \
+          .fallback = "1",                                                                       \
+          .min = 0,                                                                              \
+          .max = 3650,                                                                           \
+          .help = "Messages of the last days are read again by the next run, because they may "  \
+                  "have been edited" },                                                          \
     {                                                                                            \
         "dry-run", OPTION_SWITCH, .offset = OFFSET(dry_run), .fallback = "off",                  \
                                   .help = "Print how much there is, and read nothing else"       \
@@ -149,6 +158,8 @@ static bool parse_copy_options(const struct copy_options *o, struct copy_downloa
     *ret = (struct copy_download_options){ .guild = id,
                                            .max_file_bytes = o->max_file_mib * 1024 * 1024,
                                            .workers = o->connections,
+                                           .read_again_since = snowflake_from_ms(
+                                               clock_ms() - o->read_again_days * 86400000),
                                            .files = o->files,
                                            .reaction_users = o->reaction_users,
                                            .people = strcmp(o->people, "all") == 0 };

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/timestamp.h"
 #include "model/channel.h"
 #include "platform/worlds/import_export.h"
 #include "tools/copy/copy.h"
@@ -360,15 +361,18 @@ static bool add_channel_line(void *arg, struct str line, int64_t next_offset, st
 {
     struct channel_reader *r = arg;
     snowflake id = json_member_id(line, "id");
+    int64_t last_pin_at = 0;
 
-    (void)next_offset, (void)arena;
+    (void)next_offset;
     if (!id || map_put(&r->seen, id, r))
         return true;
+    timestamp_parse(json_member_text(arena, line, "last_pin_timestamp"), &last_pin_at);
     *(struct copy_channel *)list_append(r->download->archive->names, &r->download->channels,
                                         sizeof(struct copy_channel)) =
         (struct copy_channel){ .id = id,
                                .type = json_member_int(line, "type"),
-                               .last_message_id = json_member_id(line, "last_message_id") };
+                               .last_message_id = json_member_id(line, "last_message_id"),
+                               .last_pin_at = last_pin_at };
     return true;
 }
 
@@ -445,19 +449,29 @@ static bool download_event_users(void *arg, struct str line, int64_t next_offset
 
 /* --- pictures of the lists --------------------------------------------------------- */
 
-/* A list whose objects have files. `member` has the hash of the file; NULL if the id is enough. */
+/* A list whose objects have files. `member` has the hash of the file; NULL if the id is enough.
+ * .of says whose picture it is. */
 static const struct picture_row {
-    const char *list, *member, *name, *url; /* name and url: %s is the id, then the hash */
-    bool user;                              /* the picture is of the object's user */
+    const char *list, *member;
+    const char *name, *url; /* %1$s is the id, %2$s the hash, %3$s the id of the guild */
+    enum { OF_OBJECT, OF_ACCOUNT, OF_MEMBER, OF_ROLE } of;
 } picture_rows[] = {
-    { "guild", "icon", "icons/%s/%s", "/icons/%s/%s", false },
-    { "guild", "banner", "banners/%s/%s", "/banners/%s/%s", false },
-    { "guild", "splash", "splashes/%s/%s", "/splashes/%s/%s", false },
-    { "guild", "discovery_splash", "discovery-splashes/%s/%s", "/discovery-splashes/%s/%s", false },
-    { "emojis", NULL, "emojis/%s", "/emojis/%s", false },
-    { "stickers", NULL, "stickers/%s", "/stickers/%s", false },
-    { "sounds", NULL, "sounds/%s", "/soundboard-sounds/%s", false },
-    { "members", "avatar", "avatars/%s/%s", "/avatars/%s/%s", true },
+    { "guild", "icon", "icons/%s/%s", "/icons/%s/%s", OF_OBJECT },
+    { "guild", "banner", "banners/%s/%s", "/banners/%s/%s", OF_OBJECT },
+    { "guild", "splash", "splashes/%s/%s", "/splashes/%s/%s", OF_OBJECT },
+    { "guild", "discovery_splash", "discovery-splashes/%s/%s", "/discovery-splashes/%s/%s",
+      OF_OBJECT },
+    { "guild", "icon", "role-icons/%s/%s", "/role-icons/%s/%s", OF_ROLE },
+    { "emojis", NULL, "emojis/%s", "/emojis/%s", OF_OBJECT },
+    { "stickers", NULL, "stickers/%s", "/stickers/%s", OF_OBJECT },
+    { "sounds", NULL, "sounds/%s", "/soundboard-sounds/%s", OF_OBJECT },
+    { "scheduled_events", "image", "guild-events/%s/%s", "/guild-events/%s/%s", OF_OBJECT },
+    { "webhooks", "avatar", "avatars/%s/%s", "/avatars/%s/%s", OF_OBJECT },
+    { "members", "avatar", "avatars/%s/%s", "/avatars/%s/%s", OF_ACCOUNT },
+    { "members", "avatar", "member-avatars/%s/%s", "/guilds/%3$s/users/%1$s/avatars/%2$s",
+      OF_MEMBER },
+    { "members", "banner", "member-banners/%s/%s", "/guilds/%3$s/users/%1$s/banners/%2$s",
+      OF_MEMBER },
 };
 
 struct picture_reader {
@@ -480,18 +494,20 @@ static const char *choose_extension(const struct picture_row *row, struct str ob
     return format == 3 ? ".json" : ".png";
 }
 
-static bool queue_picture(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+static bool queue_picture(struct picture_reader *r, struct str object, struct arena *arena)
 {
-    struct picture_reader *r = arg;
     const struct picture_row *row = r->row;
-    struct str object = row->user ? json_member_raw(line, "user") : line;
+    struct str user = json_member_raw(object, "user");
+    struct str owner = row->of == OF_ACCOUNT || row->of == OF_MEMBER ? user : object;
     struct str id =
-        json_member_text(arena, object, json_member_raw(object, "sound_id").n ? "sound_id" : "id");
-    struct str hash = row->member ? json_member_text(arena, object, row->member) : STR("");
+        json_member_text(arena, owner, json_member_raw(owner, "sound_id").n ? "sound_id" : "id");
+    struct str hash =
+        row->member ? json_member_text(arena, row->of == OF_MEMBER ? object : owner, row->member)
+                    : STR("");
     struct file_job job = { .batch = &r->batch };
+    char guild[24];
     snowflake number;
 
-    (void)next_offset;
     /* Both become part of a path, so neither may name another folder. */
     if (!snowflake_parse(id, &number) || id.n > 20 ||
         (row->member && !world_file_is_plain_name(hash)))
@@ -500,13 +516,30 @@ static bool queue_picture(void *arg, struct str line, int64_t next_offset, struc
     /* The formats are those of the table above. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(guild, sizeof guild, "%" PRIu64, r->download->options->guild);
     snprintf(job.name, sizeof job.name, row->name, id_text, hash_text);
-    int n = snprintf(job.url, sizeof job.url, row->url, id_text, hash_text);
+    int n = snprintf(job.url, sizeof job.url, row->url, id_text, hash_text, guild);
 #pragma GCC diagnostic pop
-    snprintf(job.url + n, sizeof job.url - (size_t)n, "%s", choose_extension(row, object, hash));
+    snprintf(job.url + n, sizeof job.url - (size_t)n, "%s", choose_extension(row, owner, hash));
     file_queue_add(r->download, &job);
     r->result = file_queue_finish_batch(r->download, r->connection, &r->batch);
     return r->result == COPY_OK;
+}
+
+static bool queue_pictures_of_line(void *arg, struct str line, int64_t next_offset,
+                                   struct arena *arena)
+{
+    struct picture_reader *r = arg;
+    struct list roles = { 0 };
+
+    (void)next_offset;
+    if (r->row->of != OF_ROLE)
+        return queue_picture(r, line, arena);
+    roles = json_array_items(arena, json_member_raw(line, "roles"));
+    for (size_t i = 0; i < roles.count; i++)
+        if (!queue_picture(r, ((struct str *)roles.items)[i], arena))
+            return false;
+    return true;
 }
 
 static enum copy_result download_pictures(struct copy_download *d, struct copy_connection *c)
@@ -517,7 +550,7 @@ static enum copy_result download_pictures(struct copy_download *d, struct copy_c
     for (size_t i = 0; i < COUNT_OF(picture_rows) && r.result == COPY_OK; i++) {
         r.row = &picture_rows[i];
         snprintf(file, sizeof file, "%s.jsonl", r.row->list);
-        guild_archive_for_each_line(d->archive, file, 0, queue_picture, &r);
+        guild_archive_for_each_line(d->archive, file, 0, queue_pictures_of_line, &r);
     }
     return r.result;
 }

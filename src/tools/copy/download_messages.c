@@ -3,7 +3,9 @@
  * A page is appended to the list of its channel when everything that belongs to its messages is
  * there: files, users who reacted and voted. The last line therefore says where to continue. */
 #include <inttypes.h>
+#include <unistd.h>
 
+#include "base/timestamp.h"
 #include "model/message.h"
 #include "platform/worlds/import_export.h"
 #include "tools/copy/copy.h"
@@ -15,6 +17,7 @@ struct message_download {
     struct copy_connection *connection;
     snowflake channel;
     struct buf body, lines; /* response of a request; lines of the page */
+    off_t read_again_from;  /* lines from this offset on are replaced by the first page; -1: none */
     enum copy_result result;
 };
 
@@ -198,8 +201,12 @@ static size_t download_page(struct message_download *m, struct guild_archive_lis
         enum copy_result files = file_queue_finish_batch(m->download, m->connection, &batch);
         if (m->result == COPY_OK)
             m->result = files;
+        if (m->result == COPY_OK && m->read_again_from >= 0 &&
+            !guild_archive_list_truncate(list, m->read_again_from))
+            m->result = COPY_STOPPED;
         if (m->result == COPY_OK && n && !guild_archive_list_append(list, buf_str(&m->lines)))
             m->result = COPY_STOPPED;
+        m->read_again_from = -1;
         if (m->result == COPY_OK && n)
             list->last = json_member_id(items[0], "id");
     }
@@ -250,6 +257,27 @@ static enum copy_result download_pins(struct message_download *m)
     return m->result;
 }
 
+static bool find_newest_pin(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    int64_t *newest = arg, at;
+
+    (void)next_offset;
+    if (timestamp_parse(json_member_text(arena, line, "pinned_at"), &at) && at > *newest)
+        *newest = at;
+    return true;
+}
+
+/* Returns whether the archive has the newest pin of a channel. Pins change without a message. */
+static bool has_newest_pin(const struct guild_archive *archive, const struct copy_channel *channel)
+{
+    char name[100];
+    int64_t newest = 0;
+
+    snprintf(name, sizeof name, "pins/%" PRIu64 ".jsonl", channel->id);
+    guild_archive_for_each_line(archive, name, 0, find_newest_pin, &newest);
+    return newest >= channel->last_pin_at;
+}
+
 /* Updates the share of a channel that was read, from the time of its last message. */
 static void update_progress(struct copy_download *d, struct copy_channel *channel, snowflake last,
                             size_t n)
@@ -278,11 +306,19 @@ enum copy_result copy_download_messages(struct copy_download *d, struct copy_con
     snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", channel->id);
     if (!guild_archive_list_open(d->archive, name, "id", &list))
         return COPY_STOPPED;
+    snowflake before = 0;
+    off_t offset = 0, end = lseek(list.fd, 0, SEEK_END);
+    if (!guild_archive_list_find(&list, d->options->read_again_since, &offset, &before))
+        return COPY_STOPPED;
+    m.read_again_from = offset < end ? offset : -1;
     /* A channel whose newest message is in the archive needs no request. */
-    if (list.last && channel->last_message_id && list.last >= channel->last_message_id) {
+    if (m.read_again_from < 0 && list.last && channel->last_message_id &&
+        list.last >= channel->last_message_id && has_newest_pin(d->archive, channel)) {
         guild_archive_list_close(&list);
         return COPY_OK;
     }
+    if (m.read_again_from >= 0)
+        list.last = before;
     buf_init(&m.body, SIZE_MAX);
     buf_init(&m.lines, SIZE_MAX);
     if (download_pins(&m) == COPY_REFUSED) {

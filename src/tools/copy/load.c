@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
+#include "base/timestamp.h"
 #include "model/channel.h"
 #include "server/guildhall.h"
 #include "tools/copy/copy.h"
@@ -157,6 +158,22 @@ static void import_list(struct loader *l, const char *file, const char *list,
     import_entries(l);
 }
 
+/* Imports the line of a file as a member of the guild that is no list. */
+static void import_setting(struct loader *l, const char *file, const char *name,
+                           world_entry_function *write)
+{
+    struct list_reader r = { l, write, 1, NULL };
+
+    if (l->failed)
+        return;
+    l->what = name;
+    buf_reset(&l->before);
+    buf_reset(&l->after);
+    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":", STR_ARGS(buf_str(&l->guild)), name);
+    buf_add_lit(&l->after, "}]}");
+    guild_archive_for_each_line(l->options->archive, file, 0, import_line, &r);
+}
+
 static bool is_category(struct str line)
 {
     return json_member_int(line, "type") == CHANNEL_CATEGORY;
@@ -270,13 +287,18 @@ struct message_reader {
     size_t count;
 };
 
+struct stored_message {
+    int64_t edited_at; /* 0 if it was not edited */
+    bool pinned;
+};
 struct stored_message_query {
     snowflake channel, first, last;
-    struct map *ret;
+    struct arena *arena;
+    struct map *ret; /* id to struct stored_message */
 };
 
 static const char STORED_MESSAGES[] =
-    "select id from messages where channel_id = $1 and id >= $2 and id <= $3";
+    "select id, edited_at, pinned from messages where channel_id = $1 and id >= $2 and id <= $3";
 
 static enum err read_stored_messages(struct tx *tx, void *arg)
 {
@@ -287,15 +309,34 @@ static enum err read_stored_messages(struct tx *tx, void *arg)
 
     if (e)
         return e;
-    while (rows_next(&r))
-        add_known_id(q->ret, row_id(&r, 0));
+    while (rows_next(&r)) {
+        struct stored_message *m = arena_alloc(q->arena, sizeof *m);
+
+        *m = (struct stored_message){ row_is_null(&r, 1) ? 0 : row_int(&r, 1), row_bool(&r, 2) };
+        map_put(q->ret, row_id(&r, 0), m);
+    }
     return rows_end(&r);
+}
+
+/* Returns whether a message is new, or was edited or pinned since it was imported. */
+static bool must_import_message(const struct loader *l, const struct map *stored,
+                                struct arena *arena, struct str line)
+{
+    snowflake id = json_member_id(line, "id");
+    const struct stored_message *m = map_get(stored, id);
+    int64_t edited_at;
+
+    if (!m || (!m->pinned && map_get(&l->conversion.pinned_at, id)))
+        return true;
+    return timestamp_parse(json_member_text(arena, line, "edited_timestamp"), &edited_at) &&
+           edited_at > m->edited_at;
 }
 
 static void import_message_lines(struct message_reader *r)
 {
     struct loader *l = r->loader;
     struct str rest = buf_str(&r->lines);
+    struct arena *stored_arena = arena_new_small();
     struct map stored;
 
     map_init(&stored);
@@ -306,7 +347,7 @@ static void import_message_lines(struct message_reader *r)
         if (end)
             last = str_slice(end + 1, rest.n - (size_t)(end + 1 - rest.p));
         struct stored_message_query q = { r->channel, r->first, json_member_id(last, "id"),
-                                          &stored };
+                                          stored_arena, &stored };
         l->failed |=
             store_run(l->options->store, STORE_READ, l->arena, read_stored_messages, &q) != OK;
     }
@@ -314,12 +355,13 @@ static void import_message_lines(struct message_reader *r)
         struct arena *arena = arena_new_small();
         struct str line = str_cut(&rest, '\n');
 
-        if (!is_known_id(&stored, json_member_id(line, "id")))
+        if (must_import_message(l, &stored, arena, line))
             add_entry(l, write_world_message, arena, line);
         arena_free(arena);
     }
     import_entries(l);
     map_clear(&stored);
+    arena_free(stored_arena);
     buf_reset(&r->lines);
     r->count = 0;
     r->first = 0;
@@ -522,6 +564,9 @@ static void import_everything(struct loader *l, struct str guild)
     import_list(l, "channels.jsonl", "channels", write_world_channel, is_no_category);
     for_each_thread_list(l, import_threads, NULL);
     import_guild_fields(l, guild);
+    import_setting(l, "welcome_screen.jsonl", "welcome_screen", write_world_welcome_screen);
+    import_setting(l, "onboarding.jsonl", "onboarding", write_world_onboarding);
+    import_setting(l, "widget.jsonl", "widget", write_world_widget);
     import_list(l, "webhooks.jsonl", "webhooks", write_world_webhook, NULL);
     import_list(l, "stickers.jsonl", "stickers", write_world_sticker, NULL);
     import_list(l, "sounds.jsonl", "sounds", write_world_sound, NULL);

@@ -1,4 +1,4 @@
-/* world_guild.c - converts a guild and its roles to entries of world files. */
+/* world_guild.c - converts a guild, its roles and its settings to entries of world files. */
 #include "tools/copy/world_members.h"
 
 bool write_world_guild(struct copy_conversion *c, struct arena *arena, struct str guild,
@@ -25,6 +25,10 @@ bool write_world_guild(struct copy_conversion *c, struct arena *arena, struct st
     };
     struct json_writer j = json_writer_to_buf(out);
 
+    struct str features = json_member_raw(guild, "features");
+
+    c->welcome_screen_enabled =
+        features.n && memmem(features.p, features.n, "\"WELCOME_SCREEN_ENABLED\"", 24);
     json_begin_object(&j);
     copy_members(&j, guild, names);
     write_user(c, arena, &j, "owner", (struct str){ 0 }, json_member_id(guild, "owner_id"));
@@ -46,17 +50,12 @@ bool write_world_role(struct copy_conversion *c, struct arena *arena, struct str
                       struct buf *out)
 {
     static const struct member_name names[] = {
-        { "id", NULL },
-        { "name", NULL },
-        { "permissions", NULL },
-        { "color", NULL },
-        { "position", NULL },
-        { "hoist", NULL },
-        { "mentionable", NULL },
-        { "managed", NULL },
-        { "flags", NULL },
-        { "unicode_emoji", NULL },
-        { 0 },
+        { "id", NULL },          { "name", NULL },
+        { "permissions", NULL }, { "color", NULL },
+        { "position", NULL },    { "hoist", NULL },
+        { "mentionable", NULL }, { "managed", NULL },
+        { "flags", NULL },       { "unicode_emoji", NULL },
+        { "icon", NULL },        { 0 },
     };
     static const struct member_name colors[] = { { "secondary_color", NULL },
                                                  { "tertiary_color", NULL },
@@ -69,6 +68,113 @@ bool write_world_role(struct copy_conversion *c, struct arena *arena, struct str
     copy_members(&j, json_member_raw(role, "colors"), colors);
     if (bot)
         write_user(c, arena, &j, "bot", (struct str){ 0 }, bot);
+    json_end_object(&j);
+    return true;
+}
+
+/* --- welcome screen, onboarding, widget ------------------------------------------------- */
+
+bool write_world_welcome_screen(struct copy_conversion *c, struct arena *arena, struct str screen,
+                                struct buf *out)
+{
+    static const struct member_name names[] = { { "description", NULL }, { 0 } };
+    struct list channels = json_array_items(arena, json_member_raw(screen, "welcome_channels"));
+    struct json_writer j = json_writer_to_buf(out);
+
+    json_begin_object(&j);
+    copy_members(&j, screen, names);
+    json_write_name(&j, "enabled");
+    json_write_bool(&j, c->welcome_screen_enabled);
+    json_write_name(&j, "channels");
+    json_begin_array(&j);
+    for (size_t i = 0; i < channels.count; i++) {
+        struct str channel = ((struct str *)channels.items)[i];
+        snowflake id = json_member_id(channel, "channel_id");
+
+        if (!is_known_id(&c->known.channels, id)) {
+            c->omitted++;
+            continue;
+        }
+        json_begin_object(&j);
+        write_reference(c, &j, "channel", &c->known.channels, id);
+        copy_members(&j, channel, names);
+        write_emoji_reference(c, &j, "emoji", channel);
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_end_object(&j);
+    return true;
+}
+
+static void write_onboarding_option(struct copy_conversion *c, struct arena *arena,
+                                    struct json_writer *j, struct str option)
+{
+    static const struct member_name names[] = {
+        { "id", NULL }, { "title", NULL }, { "description", NULL }, { 0 }
+    };
+    struct str emoji = json_member_raw(option, "emoji");
+
+    json_begin_object(j);
+    copy_members(j, option, names);
+    if (json_member_id(emoji, "id"))
+        write_reference(c, j, "emoji", &c->known.emojis, json_member_id(emoji, "id"));
+    else
+        write_raw_member(j, "emoji", json_member_raw(emoji, "name"));
+    write_references(c, arena, j, "roles", &c->known.roles, json_member_raw(option, "role_ids"));
+    write_references(c, arena, j, "channels", &c->known.channels,
+                     json_member_raw(option, "channel_ids"));
+    json_end_object(j);
+}
+
+bool write_world_onboarding(struct copy_conversion *c, struct arena *arena, struct str onboarding,
+                            struct buf *out)
+{
+    static const struct member_name settings[] = { { "enabled", NULL }, { "mode", NULL }, { 0 } };
+    static const struct member_name names[] = {
+        { "id", NULL },
+        { "title", NULL },
+        { "type", NULL },
+        { "single_select", NULL },
+        { "required", NULL },
+        { "in_onboarding", NULL },
+        { 0 },
+    };
+    struct list prompts = json_array_items(arena, json_member_raw(onboarding, "prompts"));
+    struct json_writer j = json_writer_to_buf(out);
+
+    json_begin_object(&j);
+    copy_members(&j, onboarding, settings);
+    write_references(c, arena, &j, "default_channels", &c->known.channels,
+                     json_member_raw(onboarding, "default_channel_ids"));
+    json_write_name(&j, "prompts");
+    json_begin_array(&j);
+    for (size_t i = 0; i < prompts.count; i++) {
+        struct str prompt = ((struct str *)prompts.items)[i];
+        struct list options = json_array_items(arena, json_member_raw(prompt, "options"));
+
+        json_begin_object(&j);
+        copy_members(&j, prompt, names);
+        json_write_name(&j, "options");
+        json_begin_array(&j);
+        for (size_t k = 0; k < options.count; k++)
+            write_onboarding_option(c, arena, &j, ((struct str *)options.items)[k]);
+        json_end_array(&j);
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_end_object(&j);
+    return true;
+}
+
+bool write_world_widget(struct copy_conversion *c, struct arena *arena, struct str widget,
+                        struct buf *out)
+{
+    struct json_writer j = json_writer_to_buf(out);
+
+    (void)arena;
+    json_begin_object(&j);
+    copy_members(&j, widget, (const struct member_name[]){ { "enabled", NULL }, { 0 } });
+    write_reference(c, &j, "channel", &c->known.channels, json_member_id(widget, "channel_id"));
     json_end_object(&j);
     return true;
 }

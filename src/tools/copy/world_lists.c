@@ -20,6 +20,8 @@ bool write_world_member(struct copy_conversion *c, struct arena *arena, struct s
         { "deaf", NULL },
         { "pending", NULL },
         { "communication_disabled_until", "timed_out_until" },
+        { "avatar", NULL },
+        { "banner", NULL },
         { 0 },
     };
     struct json_writer j = json_writer_to_buf(out);
@@ -141,6 +143,7 @@ bool write_world_event(struct copy_conversion *c, struct arena *arena, struct st
         { "scheduled_end_time", NULL },
         { "description", NULL },
         { "recurrence_rule", NULL },
+        { "image", NULL },
         { 0 },
     };
     struct json_writer j = json_writer_to_buf(out);
@@ -203,7 +206,8 @@ bool write_world_webhook(struct copy_conversion *c, struct arena *arena, struct 
         !is_known_id(&c->known.channels, json_member_id(webhook, "channel_id")))
         return false;
     json_begin_object(&j);
-    copy_members(&j, webhook, (const struct member_name[]){ { "id", NULL }, { 0 } });
+    copy_members(&j, webhook,
+                 (const struct member_name[]){ { "id", NULL }, { "avatar", NULL }, { 0 } });
     write_raw_member(&j, "name", name.n ? name : STR("\"Webhook\""));
     write_reference(c, &j, "channel", &c->known.channels, json_member_id(webhook, "channel_id"));
     if (user.n)

@@ -134,7 +134,6 @@ bool write_world_message(struct copy_conversion *c, struct arena *arena, struct 
         { "content", NULL },
         { "edited_timestamp", "edited_at" },
         { "embeds", NULL },
-        { "pinned", NULL },
         { "type", NULL },
         { "flags", NULL },
         { "tts", NULL },
@@ -152,6 +151,7 @@ bool write_world_message(struct copy_conversion *c, struct arena *arena, struct 
 
     json_begin_object(&j);
     copy_members(&j, message, names);
+    write_raw_member(&j, "pinned", pinned_at ? STR("true") : json_member_raw(message, "pinned"));
     if (pinned_at)
         write_raw_member(&j, "pinned_at", *pinned_at);
     write_author(c, arena, &j, message);

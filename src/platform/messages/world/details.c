@@ -106,6 +106,19 @@ static void import_reference(struct world_file_importer *im, const struct world_
     ret->message_reference = to;
 }
 
+enum err import_message_edit(struct world_file_importer *im, const struct world_message *m,
+                             const struct json_path *up, struct message *ret)
+{
+    ret->content = m->content;
+    ret->edited_timestamp = m->edited_at;
+    if (m->embeds.given == GIVEN)
+        ret->embeds = json_remove_white_space(im->arena, m->embeds.value);
+    if (m->components.given == GIVEN)
+        ret->components = json_remove_white_space(im->arena, m->components.value);
+    ret->mentions = (struct list){ 0 };
+    return import_mentions(im, m, up, ret);
+}
+
 enum err import_message_details(struct world_file_importer *im, const struct world_message *m,
                                 const struct json_path *up, struct message *ret)
 {

@@ -133,6 +133,33 @@ static enum err insert_imported_message(struct world_file_importer *im,
     return message_update(im->tx, made);
 }
 
+/* Updates a message that was edited or pinned after the last import of the archive. An edit that is
+ * newer here stays, and so do pins. */
+static enum err update_imported_message(struct world_file_importer *im,
+                                        const struct world_message *m, snowflake channel,
+                                        const struct json_path *up)
+{
+    struct message stored;
+    bool found;
+    enum err e = message_row_read(im->tx, channel, m->id.value, &stored, &found);
+
+    if (e || !found)
+        return e;
+    bool edited =
+        m->edited_at.given == GIVEN && (stored.edited_timestamp.given != GIVEN ||
+                                        m->edited_at.value > stored.edited_timestamp.value);
+    if (!edited && (!m->pinned.value || stored.pinned))
+        return OK;
+    e = attachments_read(im->tx, stored.id, &stored.attachments);
+    if (!e && edited)
+        e = import_message_edit(im, m, up, &stored);
+    if (m->pinned.value && !stored.pinned) {
+        stored.pinned = true;
+        stored.pinned_at = m->pinned_at.value;
+    }
+    return e ? e : message_update(im->tx, &stored);
+}
+
 static enum err import_message(struct world_file_importer *im, const struct world_message *m,
                                snowflake channel, bool quiet, const struct json_path *up)
 {
@@ -146,7 +173,7 @@ static enum err import_message(struct world_file_importer *im, const struct worl
         return e;
     count(im, COUNT_MESSAGES, id != 0);
     if (!id)
-        return OK;
+        return im->options->files ? update_imported_message(im, m, channel, up) : OK;
     struct message made = message_make_text_only(id, channel, by.author, m->content);
     e = insert_imported_message(im, m, &made, &by, up);
     im->channel = channel;

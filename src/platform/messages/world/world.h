@@ -57,6 +57,9 @@ void check_message_details(struct form *form, const struct json_path *here,
                            const struct world_message *m);
 enum err import_message_details(struct world_file_importer *im, const struct world_message *m,
                                 const struct json_path *up, struct message *ret);
+/* Applies an edit to a message that is stored already. */
+enum err import_message_edit(struct world_file_importer *im, const struct world_message *m,
+                             const struct json_path *up, struct message *ret);
 
 /* forwards.c: snapshots of forwarded messages. in is NULL if the message is not a forward. */
 void import_forwarded_snapshot(struct world_file_importer *im, const struct world_forward *in,
