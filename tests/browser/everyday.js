@@ -1,5 +1,6 @@
 // everyday.js - what people do all day: emoji, mentions by name, menus, deleting, replies, forwards, blocked people, drafts.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { call, enter, field, frames, general, say, seen, server } from "./harness.js";
 import { until } from "./demo_server.js";
 
@@ -8,6 +9,57 @@ const post = (who, body) => call(who, "POST", path(), body);
 const newest = async (channel = server().channel) => (await call("ada", "GET", `/channels/${channel}/messages?limit=1`))[0];
 const article = (page, m) => page.locator(`[data-id="${m.id}"] article`);
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PHONE = { width: 390, height: 800 };
+const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
+
+/**
+ * Opens the overlays of a channel and looks for accessibility faults.
+ * @param {{colorScheme: "dark"|"light", viewport?: {width: number, height: number}}} kind of the window @param {RegExp} [chosen] names of the screens to check; all are opened
+ */
+async function walkEverydayScreens(kind, chosen = /./) {
+  const page = await enter("ada", kind), small = !!kind.viewport;
+  await page.open(general());
+  await field(page).waitFor();
+  const check = async (name) => {
+    if (!chosen.test(name)) return;
+    await frames(page);
+    await page.screenshot({ path: `artefacts/everyday-${kind.colorScheme}${small ? "-390" : ""}-${name}.png` });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 0, `${name} is ${wide} pixels too wide`);
+    const session = await page.context().newCDPSession(page); // the page's own policy does not let scripts in
+    await session.send("Runtime.evaluate", { expression: axe });
+    const { result } = await session.send("Runtime.evaluate", { expression: "axe.run().then((r) => JSON.stringify(r.violations.map((v) => [v.id, v.nodes.map((n) => n.html.slice(0, 160))])))", awaitPromise: true, returnByValue: true });
+    assert.equal(result.value, "[]", name);
+    await session.detach();
+  };
+  await page.getByRole("button", { name: "Search", exact: true }).click();
+  await check("search");
+  const input = page.getByRole("combobox", { name: "Search messages" });
+  await input.fill("the");
+  await input.press("Enter");
+  await page.getByText(/\d+ results?/).waitFor();
+  await check("results");
+  await page.getByRole("button", { name: "Close the search" }).click();
+  await page.getByRole("button", { name: "Emoji", exact: true }).click();
+  await page.getByRole("dialog", { name: "Emoji" }).getByRole("group", { name: "Groups" }).getByRole("button").nth(3).waitFor();
+  const { y, height } = await page.getByRole("dialog", { name: "Emoji" }).boundingBox();
+  assert.ok(y >= 0 && y + height <= 800, `the picker is at ${y}, ${height} high`);
+  await check("emoji");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Notification settings" }).click();
+  await check("notifications");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Threads" }).click();
+  await check("threads");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Attach" }).click();
+  await page.getByRole("menuitem", { name: "Create poll" }).click();
+  await check("poll");
+  await page.keyboard.press("Escape");
+  await page.locator(".composer input[type=file]").setInputFiles({ name: "plan.png", mimeType: "image/png", buffer: Buffer.from(PNG, "base64") });
+  await check("upload");
+  await page.close();
+}
 
 export const TESTS = {
   async emoji_are_found_by_name_in_a_skin_tone_and_remembered() {
@@ -138,49 +190,13 @@ export const TESTS = {
   },
 
   async everyday_screens_fit_a_phone_and_have_no_fault_for_screen_readers() {
-    const { readFileSync } = await import("node:fs"), axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
-    for (const kind of [{ colorScheme: "dark" }, { colorScheme: "light" }, { colorScheme: "dark", viewport: { width: 390, height: 800 } }]) {
-      const page = await enter("ada", kind), small = !!kind.viewport;
-      await page.open(general());
-      await field(page).waitFor();
-      const check = async (name) => {
-        await frames(page);
-        await page.screenshot({ path: `artefacts/everyday-${kind.colorScheme}${small ? "-390" : ""}-${name}.png` });
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(wide <= 0, `${name} is ${wide} pixels too wide`);
-        const session = await page.context().newCDPSession(page); // the page's own policy does not let scripts in
-        await session.send("Runtime.evaluate", { expression: axe });
-        const { result } = await session.send("Runtime.evaluate", { expression: "axe.run().then((r) => JSON.stringify(r.violations.map((v) => [v.id, v.nodes.map((n) => n.html.slice(0, 160))])))", awaitPromise: true, returnByValue: true });
-        assert.equal(result.value, "[]", name);
-        await session.detach();
-      };
-      await page.getByRole("button", { name: "Search", exact: true }).click();
-      await check("search");
-      const input = page.getByRole("combobox", { name: "Search messages" });
-      await input.fill("the");
-      await input.press("Enter");
-      await page.getByText(/\d+ results?/).waitFor();
-      await check("results");
-      await page.getByRole("button", { name: "Close the search" }).click();
-      await page.getByRole("button", { name: "Emoji", exact: true }).click();
-      await page.getByRole("dialog", { name: "Emoji" }).getByRole("group", { name: "Groups" }).getByRole("button").nth(3).waitFor();
-      const { y, height } = await page.getByRole("dialog", { name: "Emoji" }).boundingBox();
-      assert.ok(y >= 0 && y + height <= 800, `the picker is at ${y}, ${height} high`);
-      await check("emoji");
-      await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: "Notification settings" }).click();
-      await check("notifications");
-      await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: "Threads" }).click();
-      await check("threads");
-      await page.keyboard.press("Escape");
-      await page.getByRole("button", { name: "Attach" }).click();
-      await page.getByRole("menuitem", { name: "Create poll" }).click();
-      await check("poll");
-      await page.keyboard.press("Escape");
-      await page.locator(".composer input[type=file]").setInputFiles({ name: "plan.png", mimeType: "image/png", buffer: Buffer.from(PNG, "base64") });
-      await check("upload");
-      await page.close();
-    }
+    await walkEverydayScreens({ colorScheme: "light", viewport: PHONE }, /results|emoji/);
+  },
+};
+
+/** Checks of every overlay in both themes; run by the nightly step "screens". */
+export const NIGHTLY_EVERYDAY = {
+  async all_everyday_screens_are_accessible_in_both_themes() {
+    for (const kind of [{ colorScheme: "dark" }, { colorScheme: "light" }, { colorScheme: "dark", viewport: PHONE }]) await walkEverydayScreens(/** @type {any} */ (kind));
   },
 };

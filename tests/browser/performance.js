@@ -109,6 +109,42 @@ async function medianPaint(name, path, prepare) {
   return times.sort((a, b) => a - b)[PAINTS >> 1];
 }
 
+/** Opens a channel with 100,000 messages, which the test makes. @returns {Promise<{page: any, log: any}>} */
+async function openLongChannel() {
+  const page = await enter("ada"), author = await call("bob", "GET", "/users/@me"), oldest = 10n ** 15n, all = 100000n, channel = server().channel;
+  const one = (n) => JSON.parse(messageEvent(author, { channel_id: channel }, `Line ${n}`)).d;
+  await page.route(/\/messages\?limit=50/, (route) => {
+    const before = BigInt(new URL(route.request().url()).searchParams.get("before") || oldest + all) - oldest;
+    return route.fulfill({ json: Array.from({ length: 50 }, (_, i) => before - 1n - BigInt(i)).filter((n) => n >= 0n).map((n) => ({ ...one(n), id: String(oldest + n) })) });
+  });
+  await page.open(general());
+  await page.getByText("Line 99999").waitFor();
+  const log = page.getByRole("region", { name: /^Messages in/ });
+  return { page, log };
+}
+
+/** Scrolls up until older messages were loaded; few of them are in the page. */
+async function scrollFurtherUp({ page, log }) {
+  await until("it is two pages further up", async () => {
+    await log.evaluate((el) => { el.scrollTop -= 1500; });
+    return Number(/\d+/.exec(await page.locator(".text").first().textContent())[0]) < 99900;
+  });
+  assert.ok((await page.locator("article").count()) <= 130, "too many messages are in the page");
+  await page.close();
+}
+
+/** Opens a page that is in 200 guilds with 10,000 channels. */
+async function openManyGuilds() {
+  const page = await enterWithGateway("bob"), author = await call("ada", "GET", "/users/@me");
+  await page.open(general());
+  await field(page).waitFor();
+  const guilds = Array.from({ length: 200 }, (_, i) => ({ id: nextId(), name: `Guild ${i}`, channels: Array.from({ length: 50 }, (_, k) => ({ id: nextId(), type: 0, name: `room-${k}`, position: k })) }));
+  const created = (g) => JSON.stringify({ op: 0, s: null, t: "GUILD_CREATE", d: { id: g.id, name: g.name, owner_id: author.id, roles: [{ id: g.id, name: "@everyone", permissions: "1071698660929", position: 0, color: 0 }], members: [], emojis: [], channels: g.channels, threads: [], voice_states: [], presences: [], stage_instances: [] } });
+  guilds.forEach((g) => page.gateway.send(created(g)));
+  await page.getByRole("link", { name: "Guild 199", exact: true }).waitFor();
+  return { page, author, guilds };
+}
+
 /** Measurements that take longer; run by the nightly step "screens". */
 export const NIGHTLY_LOAD = {
   async channel_with_10000_messages_opens_quickly_and_stays_small() {
@@ -167,18 +203,6 @@ export const NIGHTLY_LOAD = {
     console.log(`first contentful paint: one word ${word.toFixed(0)} ms, login page ${login.toFixed(0)} ms (${(login / word).toFixed(2)}), channel ${channel.toFixed(0)} ms (${(channel / word).toFixed(2)})`);
     assert.ok(login / word <= MOST_PAINT_RATIO && channel / word <= MOST_PAINT_RATIO, "the first paint is too late");
   },
-};
-
-export const TESTS = {
-  async page_preloads_all_modules_it_needs() {
-    for (const [path, least] of [["/login", 7], ["/nowhere", 2]]) {
-      const html = await (await fetch(server().url + path, { headers: { Accept: "text/html" } })).text(), at = (x) => new URL(x, server().url).href;
-      const [script] = [...html.matchAll(/<script type="module" src="([^"]+)">/g)].map(([, x]) => at(x));
-      const named = new Set([...html.matchAll(/<link rel="modulepreload" href="([^"]+)">/g)].map(([, x]) => at(x)));
-      assert.ok(named.size >= least, html);
-      assert.deepEqual([...named].sort(), [...(await importsOf(script))].sort());
-    }
-  },
 
   /* The elapsed time depends on the machine and is only printed. Processor time, files and bytes
    * are limited. */
@@ -203,6 +227,59 @@ export const TESTS = {
     assert.ok(best.files > 0 && best.files <= FIRST_PAINT_FILES && best.bytes <= FIRST_PAINT_BYTES, JSON.stringify(best));
   },
 
+  async thousand_events_per_second_cause_no_long_task_in_the_view_of_events() {
+    const page = await enterWithGateway("ada"), author = await call("bob", "GET", "/users/@me");
+    const location = { channel_id: server().channel, guild_id: server().guild };
+    await page.open("/workbench/events");
+    await page.locator(".wire").first().waitFor();
+    await expectNoLongTask(page, "in the view of events", async (round) => {
+      await sendMany(page, (n) => messageEvent(author, location, `Event ${round}.${n}`));
+      await page.getByText(`Event ${round}.${TICKS * EVENTS_A_TICK - 1}`).waitFor();
+    });
+    await page.close();
+  },
+
+  async two_hundred_guilds_cause_no_long_task() {
+    const { page, author, guilds } = await openManyGuilds();
+    await expectNoLongTask(page, "in 200 guilds with 10,000 channels", async () => {
+      await sendMany(page, (n) => messageEvent(author, { channel_id: guilds[n % 200].channels[n % 50].id, guild_id: guilds[n % 200].id }, "Elsewhere"));
+      await page.getByRole("link", { name: "Guild 199, unread" }).waitFor();
+    });
+    await page.close();
+  },
+
+  async channel_with_100000_messages_scrolls_without_long_tasks() {
+    const { page, log } = await openLongChannel();
+    await expectNoLongTask(page, "of scrolling up through a long channel", async () => {
+      for (let i = 0; i < 40; i++) {
+        await log.evaluate((el) => { el.scrollTop -= 1500; });
+        await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
+      }
+    });
+    await scrollFurtherUp({ page, log });
+  },
+};
+
+export const TESTS = {
+  async page_preloads_all_modules_it_needs() {
+    for (const [path, least] of [["/login", 7], ["/nowhere", 2]]) {
+      const html = await (await fetch(server().url + path, { headers: { Accept: "text/html" } })).text(), at = (x) => new URL(x, server().url).href;
+      const [script] = [...html.matchAll(/<script type="module" src="([^"]+)">/g)].map(([, x]) => at(x));
+      const named = new Set([...html.matchAll(/<link rel="modulepreload" href="([^"]+)">/g)].map(([, x]) => at(x)));
+      assert.ok(named.size >= least, html);
+      assert.deepEqual([...named].sort(), [...(await importsOf(script))].sort());
+    }
+  },
+
+  async login_page_is_painted_with_few_files() {
+    const page = await enter(null, { fresh: true });
+    await page.open("/login");
+    await page.getByRole("tab", { name: "Log in" }).waitFor();
+    const { fetched } = await firstPaintOf(page), bytes = fetched.reduce((a, b) => a + b, 0);
+    assert.ok(fetched.length > 0 && fetched.length <= FIRST_PAINT_FILES && bytes <= FIRST_PAINT_BYTES, `${fetched.length} files of ${bytes} bytes`);
+    await page.close();
+  },
+
   async thousand_events_per_second_cause_no_long_task() {
     const page = await enterWithGateway("ada"), author = await call("bob", "GET", "/users/@me");
     const location = { channel_id: server().channel, guild_id: server().guild };
@@ -213,51 +290,18 @@ export const TESTS = {
       await page.getByText(`${round}.${TICKS * EVENTS_A_TICK - 1}`).waitFor();
     });
     assert.ok((await page.locator("article").count()) <= 130, "too many messages are in the page");
-    await page.turn("/workbench/events");
-    await page.locator(".wire").first().waitFor();
-    await expectNoLongTask(page, "in the view of events", async (round) => {
-      await sendMany(page, (n) => messageEvent(author, location, `Event ${round}.${n}`));
-      await page.getByText(`Event ${round}.${TICKS * EVENTS_A_TICK - 1}`).waitFor();
-    });
     await page.close();
   },
 
-  async two_hundred_guilds_cause_no_long_task() {
-    const page = await enterWithGateway("bob"), author = await call("ada", "GET", "/users/@me");
-    await page.open(general());
-    await field(page).waitFor();
-    const guilds = Array.from({ length: 200 }, (_, i) => ({ id: nextId(), name: `Guild ${i}`, channels: Array.from({ length: 50 }, (_, k) => ({ id: nextId(), type: 0, name: `room-${k}`, position: k })) }));
-    const created = (g) => JSON.stringify({ op: 0, s: null, t: "GUILD_CREATE", d: { id: g.id, name: g.name, owner_id: author.id, roles: [{ id: g.id, name: "@everyone", permissions: "1071698660929", position: 0, color: 0 }], members: [], emojis: [], channels: g.channels, threads: [], voice_states: [], presences: [], stage_instances: [] } });
-    guilds.forEach((g) => page.gateway.send(created(g)));
-    await page.getByRole("link", { name: "Guild 199", exact: true }).waitFor();
-    await expectNoLongTask(page, "in 200 guilds with 10,000 channels", async () => {
-      await sendMany(page, (n) => messageEvent(author, { channel_id: guilds[n % 200].channels[n % 50].id, guild_id: guilds[n % 200].id }, "Elsewhere"));
-      await page.getByRole("link", { name: "Guild 199, unread" }).waitFor();
-    });
+  async message_in_one_of_200_guilds_marks_it_as_unread() {
+    const { page, author, guilds } = await openManyGuilds();
+    page.gateway.send(messageEvent(author, { channel_id: guilds[199].channels[49].id, guild_id: guilds[199].id }, "Elsewhere"));
+    await page.getByRole("link", { name: "Guild 199, unread" }).waitFor();
+    assert.equal(await page.getByRole("link", { name: /^Guild \d+, unread/ }).count(), 1);
     await page.close();
   },
 
-  async channel_with_100000_messages_scrolls_without_long_tasks() {
-    const page = await enter("ada"), author = await call("bob", "GET", "/users/@me"), oldest = 10n ** 15n, all = 100000n, channel = server().channel;
-    const one = (n) => JSON.parse(messageEvent(author, { channel_id: channel }, `Line ${n}`)).d;
-    await page.route(/\/messages\?limit=50/, (route) => {
-      const before = BigInt(new URL(route.request().url()).searchParams.get("before") || oldest + all) - oldest;
-      return route.fulfill({ json: Array.from({ length: 50 }, (_, i) => before - 1n - BigInt(i)).filter((n) => n >= 0n).map((n) => ({ ...one(n), id: String(oldest + n) })) });
-    });
-    await page.open(general());
-    await page.getByText("Line 99999").waitFor();
-    const log = page.getByRole("region", { name: /^Messages in/ });
-    await expectNoLongTask(page, "of scrolling up through a long channel", async () => {
-      for (let i = 0; i < 40; i++) {
-        await log.evaluate((el) => { el.scrollTop -= 1500; });
-        await page.evaluate(() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go))));
-      }
-    });
-    await until("it is two pages further up", async () => {
-      await log.evaluate((el) => { el.scrollTop -= 1500; });
-      return Number(/\d+/.exec(await page.locator(".text").first().textContent())[0]) < 99900;
-    });
-    assert.ok((await page.locator("article").count()) <= 130, "too many messages are in the page");
-    await page.close();
+  async channel_with_100000_messages_has_few_of_them_in_the_page() {
+    await scrollFurtherUp(await openLongChannel());
   },
 };

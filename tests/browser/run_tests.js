@@ -8,9 +8,9 @@ import { chromium } from "playwright-core";
 import { TESTS as account } from "./account.js";
 import { TESTS as apps } from "./apps.js";
 import { TESTS as community } from "./community.js";
-import { TESTS as documentation } from "./documentation.js";
+import { NIGHTLY_DOCUMENTATION as documentationWalk, TESTS as documentation } from "./documentation.js";
 import { TESTS as history } from "./history.js";
-import { TESTS as everyday } from "./everyday.js";
+import { NIGHTLY_EVERYDAY as everydayWalk, TESTS as everyday } from "./everyday.js";
 import { TESTS as hostile } from "./hostile.js";
 import { NIGHTLY_LAYOUTS as layouts, TESTS as layout } from "./layout.js";
 import { NIGHTLY_LOAD as heavyLoad, TESTS as load } from "./performance.js";
@@ -42,7 +42,7 @@ const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
 const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, layout, account, hostile, apps, search, unread, everyday, documentation, sharing, voice, voiceBots, voicePage };
-const NIGHTLY = { chatWalks, benchWalks, layouts, heavyLoad, tutorials };
+const NIGHTLY = { chatWalks, benchWalks, layouts, heavyLoad, everydayWalk, documentationWalk, tutorials };
 /** Needs packages that only the step firefox installs, so only the word firefox runs it. */
 const FIREFOX = { voiceFirefox };
 
