@@ -187,7 +187,6 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
 enum err call_reply_file_range(struct call *call, struct str content_type, int fd, int64_t size);
 /* Sets a status that differs from the route's, such as 201 for a new object. */
 void call_set_status(struct call *call, int status);
-/* Adds a header to the response. */
 void call_add_header(struct call *call, const char *name, struct str value);
 
 /* Return the error for a caller who lacks permissions in the guild or channel of the path; all of

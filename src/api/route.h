@@ -55,8 +55,8 @@ struct rate_limit {
     const char *name;
     unsigned count;
     unsigned window_s;
-    bool shared;     /* counted per resource, for all callers together */
-    bool by_address; /* counted per client address, not per account */
+    bool shared;     /* the limit is counted per resource, for all callers together */
+    bool by_address; /* the limit is counted per client address, not per account */
     bool strict;     /* enforced across all nodes (see limits.h) */
 };
 
@@ -83,8 +83,8 @@ struct route {
     int status;              /* status on success; 0 means 200 with a reply, 204 without */
     const enum event *fires; /* events that the route can emit; ends with EVENT_NONE */
     enum route_transaction_kind store;
-    bool background; /* always reads in the background, because the number of rows is unbounded */
-    bool measured;   /* starts reading on the loop, and restarts in the background if slow */
+    bool background; /* reads run in the background, because the number of rows is unbounded */
+    bool measured;   /* reads start on the loop and restart in the background if slow */
     const struct rate_limit *limit;
     /* If true, the route is allowed to members who are timed out or quarantined, or who have not
      * passed membership screening or the verification level: no other user sees the change, or the

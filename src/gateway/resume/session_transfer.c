@@ -24,7 +24,8 @@
 static void on_transfer_requested(struct loop_message *post);
 static void on_session_arrival_posted(struct loop_message *post);
 
-/* Stores the session's guilds and the channels that its user can view, and unsubscribes it. */
+/* Stores the session's guilds and the channels that its user can view, and unsubscribes the
+ * session. */
 static void move_subscriptions_to_transfer(struct session_transfer *h, struct session *s)
 {
     h->guild_setups = mem_new((s->subscriptions.count + 1) * sizeof *h->guild_setups);

@@ -31,7 +31,6 @@ struct reaction_line {
 
 /* Writes the first line of a reaction text, with 0 as the reader. */
 void reaction_text_append_first_line(struct buf *out);
-/* Returns the text after the first line. */
 struct str reaction_text_skip_first_line(struct str text);
 /* Parses the next line and removes it from *text. Returns false at the end or on an error. */
 bool reaction_line_parse_next(struct str *text, struct reaction_line *ret);

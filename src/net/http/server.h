@@ -181,7 +181,7 @@ struct websocket_handler {
      * the peer's close code, or 1006. The websocket must not be used afterwards. Called from the
      * loop, never inside another callback of the handler. */
     void (*closed)(struct websocket *ws, int code);
-    void (*shutdown)(struct websocket *ws); /* called when the server stops; NULL means 1001 */
+    void (*shutdown)(struct websocket *ws); /* called at server stop; NULL means close code 1001 */
     void (*drained)(
         struct websocket *ws); /* called from the loop as websocket_notify_when_drained requested */
 };

@@ -280,7 +280,8 @@ static bool accept_result(struct loop_reader *r, PGresult *result)
 
     if (is_end ? result != NULL : !postgres_result_is_ok(result)) {
         if (is_query_error(result))
-            /* An error closes the connection, and the same query would close the next one. */
+            /* An error closes the connection. On a loop, the same query would close the next
+             * connection, too. */
             read_disallow_on_loop(r->pool, e->work);
         pq.clear(result);
         return false;

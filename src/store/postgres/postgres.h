@@ -139,7 +139,6 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c);
 void postgres_free_prepared_statements(struct postgres_conn *c);
 void postgres_discard_queued_statements(struct postgres_conn *c);
 void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work);
-/* See tx_exec_deferred. */
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
                                 size_t count);
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
