@@ -148,7 +148,7 @@ void call_resume_after_await(struct call *call, enum err e);
  * KNOWN_BODY stage the call continues with DECODE instead. */
 enum err call_restart_at_read(struct call *call);
 
-/* Returns the id of a path parameter; name is that of its resolver. */
+/* Returns the id of a path parameter; name is the name of its resolver. */
 snowflake call_path_id(const struct call *call, const char *name);
 struct str call_path_text(const struct call *call, const char *name);
 /* Returns the API version in the path, 6 to 10; 10 if the path has none. */

@@ -78,7 +78,7 @@ struct route {
     const struct type *body;
     unsigned body_kinds; /* formats in addition to JSON */
     size_t max_body;     /* maximum length in bytes; 0 means 1 MiB */
-    size_t max_upload;   /* maximum length of multipart bodies; 0 means max_body, or 16 MiB */
+    size_t max_upload;   /* limit of multipart bodies; 0 means max_body (16 MiB if that is 0) */
     const struct type *reply;
     int status;              /* status on success; 0 means 200 with a reply, 204 without */
     const enum event *fires; /* events that the route can emit; ends with EVENT_NONE */
@@ -139,7 +139,7 @@ struct domain {
     /* Reads the members (snowflakes) of a private channel, who receive its events. At most one
      * feature folder sets it. */
     enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
-    const struct job_kind *const *jobs; /* ends with NULL; NULL if the folder has no jobs */
+    const struct job_kind *const *jobs; /* list that ends with NULL; NULL if there are no jobs */
     const struct hook_listeners *hooks; /* listeners (api/hooks.h); may be NULL */
     /* Rules for rows of this folder that are deleted together with an object (api/deletion.h); may
      * be NULL. */

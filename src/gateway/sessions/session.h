@@ -32,7 +32,8 @@ enum session_state {
     SESSION_LIVE,         /* the session has a connection */
     SESSION_DISCONNECTED, /* the connection is lost; the session may be resumed on this node */
     SESSION_ARRIVING,     /* the session moves to its client's loop, until missed events are sent */
-    /* Rebuilt from the journal of a crashed node, until all missed events are sent. */
+    /* The session is rebuilt from the journal of a crashed node, until all missed events are
+     * sent. */
     SESSION_RECOVERED,
     SESSION_MOVING,    /* is being released to another node */
     SESSION_SUSPENDED, /* was stored because this node stops */
@@ -70,7 +71,7 @@ struct session_tasks {
     unsigned count;
 };
 
-/* State of the session as far as other nodes have received it (directory and replica). */
+/* State that other nodes have received of the session (directory and replica). */
 struct session_cluster_state {
     struct session *session;
     struct link unpublished; /* link in the loop's list of unpublished presences */
@@ -94,7 +95,8 @@ struct session_options {
 struct session_presence {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
-    /* Shown as offline, because it is disconnected; changed with the gateway's lock held. */
+    /* The session is shown as offline, because it is disconnected; changed with the gateway's lock
+     * held. */
     bool shown_offline;
     bool due; /* a change was not announced yet */
 };

@@ -209,7 +209,7 @@ struct connection {
     bool upgraded : 1; /* whether the connection is or was a WebSocket */
     bool used : 1;     /* whether any request was received */
     struct link link;  /* in server_loop->connections */
-    struct link later; /* in server_loop->input.postponed, if `in` has postponed input */
+    struct link later; /* link in server_loop->input.postponed, if `in` has postponed input */
     struct deadline deadline;
     struct buf in;         /* received bytes that are not handled yet */
     uint64_t queued_bytes; /* bytes queued because the kernel did not accept them */

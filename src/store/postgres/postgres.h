@@ -244,7 +244,8 @@ struct postgres {
         struct map by_key;          /* struct learned_queries by work_item.prefetch_key */
         struct related_id *related; /* without the lock */
     } prefetcher;
-    /* By postgres_write_lock_index; locked exclusively by a work item that conflicted too often. */
+    /* Indexed by postgres_write_lock_index; locked exclusively by a work item that conflicted too
+     * often. */
     pthread_rwlock_t write_locks[POSTGRES_WRITE_LOCKS];
     _Atomic unsigned connected;        /* number of connected workers */
     _Atomic unsigned silences;         /* number of connections that timed out */

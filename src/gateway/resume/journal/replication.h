@@ -77,7 +77,7 @@ void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hu
 /* Appends a record of the whole session; hub_position is its loop's event position, if valid. */
 void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                  uint64_t hub_position);
-/* Appends a record of the event numbers after a seq. Returns false if the slot lacks one of
+/* Appends a record of the event numbers after a seq. Returns false if the journal slot lacks one of
  * them. */
 bool append_sent_events_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                uint64_t after);
