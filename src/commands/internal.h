@@ -100,7 +100,6 @@ enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake
                               struct command *ret);
 enum err decode_command_definition(struct arena *arena, struct str definition, struct command *ret);
 
-/* The encoded columns of a command. */
 struct encoded_command {
     struct str definition, plain;
     int64_t locales;

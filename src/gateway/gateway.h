@@ -36,7 +36,6 @@ struct gateway_viewer {
     const struct list *friends;        /* ids of friends, if already read; or NULL */
 };
 
-/* Parameters of a member search. */
 struct gateway_member_search {
     snowflake guild_id;
     struct str prefix;    /* prefix of the user name or nick; if empty, all members match */

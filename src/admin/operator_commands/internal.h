@@ -36,7 +36,6 @@ void operator_command_write_reply(const struct operator_command *o, struct buf *
 /* Writes an output row with one value per column; names is in the format of
  * operator_command_row.columns. */
 void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values);
-/* Adds a row to the output of the command. */
 void operator_command_add_row(struct operator_command *o, const struct value *values);
 #define OPERATOR_ROW(o, ...) operator_command_add_row(o, (const struct value[]){ __VA_ARGS__ })
 

@@ -38,7 +38,7 @@ struct list_subscription {
 struct list_window {
     struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    struct link subscriptions; /* list of subscriptions; those handled in this round are last */
+    struct link subscriptions; /* list of subscriptions; already handled ones are last */
     size_t subscription_count, fresh_count;
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;

@@ -238,8 +238,9 @@ static void continue_sending_missed_events(struct loop_message *post)
     end_sending_missed_events(h, s);
 }
 
-/* Sends the events that this loop has begun since the request, except those that the source loop
- * has sent according to their numbers. The session is subscribed, so new events wait meanwhile. */
+/* Sends the events whose delivery began on this loop since the request, except those that the
+ * source loop has sent according to their numbers. The session is subscribed, so new events wait
+ * meanwhile. */
 static void begin_sending_missed_events(struct session_transfer *h, struct session *s)
 {
     h->to->reads.blocking++;

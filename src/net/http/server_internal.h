@@ -253,7 +253,6 @@ bool server_loop_read_time_is_up(struct server_loop *h);
 void connection_postpone_input(struct connection *c);
 void on_continue_postponed_input(struct loop_message *post);
 
-/* Prefetches the cache lines that sending needs. */
 static inline void connection_prefetch(const struct connection *c)
 {
     __builtin_prefetch((const char *)c + 64);
