@@ -10,7 +10,7 @@ struct operator_command {
     struct str words[OPERATOR_ARGUMENTS_MAX]; /* arguments after noun and verb of the command */
     int count;
     unsigned uid;
-    snowflake after; /* for lists: the page begins after this id */
+    snowflake after; /* for lists: the page of output rows begins after this id */
     int64_t limit;   /* for lists: page size */
     struct str password_hash;
     const void *body; /* last argument, decoded with row->body */
