@@ -69,8 +69,8 @@ struct api_options {
     struct auth *auth;
     struct rate_limit_options limits;
     const char *public_url;  /* "https://chat.example"; NULL to use the client's Host header */
-    const char *gateway_url; /* URL of the gateway, or NULL: the same host as the API */
-    const char *files_url;   /* base URL of files in events, or NULL: the same host as the API */
+    const char *gateway_url; /* URL of the gateway; NULL means the host of the API */
+    const char *files_url;   /* base URL of files in events; NULL means the host of the API */
     const char *cors_origin; /* "*", an origin, or NULL to disable CORS */
     const char *version;
     int64_t application_flags; /* flags that new applications have */
@@ -138,7 +138,6 @@ const struct domain *const *api_get_domains(const struct api *api);
 /* Returns a number that is unique in this process, as a key for process-wide caches. The address of
  * the api is not unique, because a new api may get the address of a freed one. */
 uint64_t api_instance_number(const struct api *api);
-/* Returns the injected faults (api/faults/faults.h). */
 struct injected_faults *api_get_injected_faults(const struct api *api);
 struct http_server *api_get_http_server(const struct api *api);
 /* Returns the durations of calls since api_start (api/monitoring/durations.h). */

@@ -148,7 +148,7 @@ void call_resume_after_await(struct call *call, enum err e);
  * KNOWN_BODY stage the call continues with DECODE instead. */
 enum err call_restart_at_read(struct call *call);
 
-/* Returns the id of a path parameter; name is that of its resolver. */
+/* Returns the id of a path parameter; name is the name of its resolver. */
 snowflake call_path_id(const struct call *call, const char *name);
 struct str call_path_text(const struct call *call, const char *name);
 /* Returns the API version in the path, 6 to 10; 10 if the path has none. */
@@ -187,7 +187,6 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
 enum err call_reply_file_range(struct call *call, struct str content_type, int fd, int64_t size);
 /* Sets a status that differs from the route's, such as 201 for a new object. */
 void call_set_status(struct call *call, int status);
-/* Adds a header to the response. */
 void call_add_header(struct call *call, const char *name, struct str value);
 
 /* Return the error for a caller who lacks permissions in the guild or channel of the path; all of

@@ -99,7 +99,7 @@ enum err deletion_run_step(struct call *call, const struct job_kind *kind,
 /* Runs both statements of one rule once, for at most `portion` rows. */
 enum err deletion_rule_apply(struct call *call, const struct deletion_rule *rule, snowflake id,
                              int64_t portion, int64_t *ret_gone);
-/* Schedules the job that repeats the step, if step->rows_left is 0. */
+/* Schedules the job that repeats the deletion step, if step->rows_left is 0. */
 enum err deletion_schedule_next_step(struct call *call, const struct job_kind *kind, snowflake id,
                                      const struct deletion_step *step, struct str data);
 

@@ -220,7 +220,6 @@ void call_start_internal(struct call_context *run, bool call_input_is_long);
 
 /* --- internal_call.c --------------------------------------------------------------- */
 
-/* Calls the function `decode` of the internal call. */
 enum err internal_call_decode(struct call *call);
 /* Calls the function `done` of the internal call and frees the internal call. */
 void internal_call_end(struct call_context *run, enum err e);
@@ -241,7 +240,6 @@ void response_send_error(struct call_context *run, enum err e);
 void response_send_status(struct call_context *run, int status);
 /* Closes the connection without a response. */
 void response_close_connection(struct call_context *run);
-/* Responds to OPTIONS. */
 void response_send_options(struct call_context *run);
 /* Discards the response that was written so far. */
 void response_discard(struct call_context *run);
@@ -252,7 +250,6 @@ void response_add_allow_header(struct call_context *run, const char *name);
 
 /* Calls the hook call_refused in the transaction of a refused call, which sets the cause. */
 void find_refusal_cause(struct call_context *run, enum err e);
-/* Sets the cause of a refusal by a rate limit. */
 void set_rate_limit_cause(struct call_context *run, const struct rate_limit *limit);
 /* Adds the header X-Guildhall-Cause, if missing permissions or a too low rank are the cause. */
 void add_refusal_cause_header(struct call_context *run);
@@ -275,11 +272,8 @@ bool call_apply_fault(struct call_context *run);
 
 /* Writes the CORS headers that every response has, for the first allowed origin. */
 void cors_init(struct api *api);
-/* Appends the CORS headers of the response to a request. */
 void cors_append_headers(const struct api *api, const struct http_request *r, struct buf *out);
-/* Returns true if the request is a CORS preflight of a browser. */
 bool cors_is_preflight(const struct api *api, const struct http_request *r);
-/* Adds the response headers of a preflight. */
 void cors_add_preflight_headers(struct call *call);
 
 /* --- documented_operations.c ------------------------------------------------------- */

@@ -55,8 +55,8 @@ struct rate_limit {
     const char *name;
     unsigned count;
     unsigned window_s;
-    bool shared;     /* counted per resource, for all callers together */
-    bool by_address; /* counted per client address, not per account */
+    bool shared;     /* the limit is counted per resource, for all callers together */
+    bool by_address; /* the limit is counted per client address, not per account */
     bool strict;     /* enforced across all nodes (see limits.h) */
 };
 
@@ -78,13 +78,13 @@ struct route {
     const struct type *body;
     unsigned body_kinds; /* formats in addition to JSON */
     size_t max_body;     /* maximum length in bytes; 0 means 1 MiB */
-    size_t max_upload;   /* maximum length of multipart bodies; 0 means max_body, or 16 MiB */
+    size_t max_upload;   /* limit of multipart bodies; 0 means max_body (16 MiB if that is 0) */
     const struct type *reply;
     int status;              /* status on success; 0 means 200 with a reply, 204 without */
     const enum event *fires; /* events that the route can emit; ends with EVENT_NONE */
     enum route_transaction_kind store;
-    bool background; /* always reads in the background, because the number of rows is unbounded */
-    bool measured;   /* starts reading on the loop, and restarts in the background if slow */
+    bool background; /* reads run in the background, because the number of rows is unbounded */
+    bool measured;   /* reads start on the loop and restart in the background if slow */
     const struct rate_limit *limit;
     /* If true, the route is allowed to members who are timed out or quarantined, or who have not
      * passed membership screening or the verification level: no other user sees the change, or the
@@ -139,7 +139,7 @@ struct domain {
     /* Reads the members (snowflakes) of a private channel, who receive its events. At most one
      * feature folder sets it. */
     enum err (*read_private_members)(struct tx *tx, snowflake channel_id, struct list *ret);
-    const struct job_kind *const *jobs; /* ends with NULL; NULL if the folder has no jobs */
+    const struct job_kind *const *jobs; /* list that ends with NULL; NULL if there are no jobs */
     const struct hook_listeners *hooks; /* listeners (api/hooks.h); may be NULL */
     /* Rules for rows of this folder that are deleted together with an object (api/deletion.h); may
      * be NULL. */

@@ -342,7 +342,6 @@ static bool run_before_decode_hook(struct call_context *run)
     return e || call->read;
 }
 
-/* Starts the next stage of a call after the stage `ended`. */
 static void start_next_stage(struct call_context *run, enum call_stage ended)
 {
     struct call *call = &run->call;

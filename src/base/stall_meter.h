@@ -17,8 +17,8 @@ enum {
  * stored. */
 struct stall_meter {
     const char *kind; /* "turn" for a loop iteration, "write" for work of the SQLite writer */
-    const char *part; /* name of the current part; NULL if the thread waits */
-    int64_t part_at;  /* start of the current part, in ns */
+    const char *part; /* name of the current part of the work; NULL if the thread waits */
+    int64_t part_at;  /* start of the current part of the work, in ns */
     int64_t total;    /* duration of this iteration so far, in ns */
     int64_t longest;  /* duration of the longest part of this iteration, in ns */
     const char *longest_part; /* name of the longest part */

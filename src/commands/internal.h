@@ -100,7 +100,6 @@ enum err read_command_columns(struct tx *tx, snowflake application_id, snowflake
                               struct command *ret);
 enum err decode_command_definition(struct arena *arena, struct str definition, struct command *ret);
 
-/* The encoded columns of a command. */
 struct encoded_command {
     struct str definition, plain;
     int64_t locales;
@@ -222,7 +221,6 @@ enum err update_bundle_and_indexes(struct tx *tx, struct form *form, const struc
 /* Calls update_bundle_and_indexes and emits the index update event to the guilds of the app. */
 enum err update_and_emit_bundle_and_indexes(struct call *call, const struct application *a,
                                             snowflake guild_id);
-/* Emits the index update event to a guild. */
 void emit_command_index_update(struct call *call, snowflake guild_id);
 extern const struct job_kind command_index_update_job;
 

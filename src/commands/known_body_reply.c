@@ -52,7 +52,6 @@ static struct result_cache_key known_body_cache_key(const struct call *call,
     return key;
 }
 
-/* Writes the commands in the order of the request body. */
 static void write_commands_in_body_order(struct call *call,
                                          const struct cached_overwrite_body *known,
                                          const struct str *texts)

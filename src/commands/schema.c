@@ -117,7 +117,7 @@ static const struct type guild_command_type = { .kind = KIND_INT, .choices = gui
       .flags = OPTIONAL | NULLABLE, .doc = "Entry points only" }
 /* clang-format on */
 
-/* Checks a patch as far as possible without the stored command. */
+/* Removes errors in ignored option fields; the other checks need the stored command. */
 static void check_command_patch(struct form *form, const struct json_path *here, const void *object)
 {
     const struct command_patch *in = object;

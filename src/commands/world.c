@@ -1,6 +1,6 @@
-/* world.c - import and export of commands in world files. A world file has the body of a bulk
- * overwrite, and the same rules apply. An entry replaces the command with its id, or else with its
- * name; other commands stay. */
+/* world.c - import and export of commands in world files (JSON data sets). A world file has the
+ * body of a bulk overwrite, and the same rules apply. An entry replaces the command with its id, or
+ * else with its name; other commands stay. */
 #include "commands/internal.h"
 
 #include "commands/form_errors.h"

@@ -36,12 +36,11 @@ struct gateway_viewer {
     const struct list *friends;        /* ids of friends, if already read; or NULL */
 };
 
-/* Parameters of a member search. */
 struct gateway_member_search {
     snowflake guild_id;
     struct str prefix;    /* prefix of the user name or nick; if empty, all members match */
-    struct list user_ids; /* items: snowflake; if not empty, only these accounts */
-    snowflake after;      /* in a list of all members: only user ids greater than this one */
+    struct list user_ids; /* items: snowflake; if not empty, only these accounts are listed */
+    snowflake after;      /* a list of all members has only user ids greater than this one */
     int64_t limit;
     bool newest; /* sort by joining time, newest first */
 };
@@ -132,7 +131,7 @@ struct gateway_options {
     const char *public_url;       /* NULL means the Host header of the client */
     unsigned max_guilds;          /* per bot session; 0 means 2500 */
     unsigned max_sessions;        /* per user; 0 means 50 */
-    unsigned max_unauthenticated; /* unauthenticated sockets per address; 0 means 64 */
+    unsigned max_unauthenticated; /* maximum of unauthenticated sockets per address; 0 means 64 */
     unsigned hello_ms;            /* delay from the upgrade to HELLO; 0 means HELLO_MS */
     struct traffic_ring *traffic; /* records messages while recording is on, or NULL */
     const char *journal;          /* folder of the journal, in a cluster, or NULL */

@@ -59,7 +59,6 @@ static const struct schema bot_address_schema = {
 static const struct type address_reply = { .kind = KIND_OBJECT, .schema = &address_schema };
 static const struct type bot_address_reply = { .kind = KIND_OBJECT, .schema = &bot_address_schema };
 
-/* GET /gateway */
 static enum err get_gateway(struct call *call)
 {
     return call_reply_object(call, &(struct gateway_address){ api_base_url(call, "ws") });
@@ -68,7 +67,6 @@ static enum err get_gateway(struct call *call)
 static const char COUNT_GUILDS[] = "select count(*) from members m join guilds g on "
                                    "g.id = m.guild_id and g.removed = 0 where m.user_id = $1";
 
-/* GET /gateway/bot */
 static enum err get_bot_gateway(struct call *call)
 {
     struct gateway *gateway = api_options(call->api)->gateway;

@@ -26,7 +26,6 @@ enum err read_visible_threads(struct tx *tx, snowflake user_id, struct thread_li
 enum err read_visible_thread_members(struct tx *tx, struct gateway *g, snowflake guild_id,
                                      snowflake thread_id, snowflake viewer, struct list *ret);
 
-/* Options for reading a guild for a member. */
 struct guild_read_options {
     snowflake guild_id;
     const struct member *member; /* member who gets the guild, with roles */

@@ -1,6 +1,6 @@
 /* full_text_index.c - full-text index of GIFs: FTS5 on SQLite, tsvector on PostgreSQL. Only this
- * file has separate statements per database. The words are split and folded before, so that both
- * databases find the same GIFs. */
+ * file has separate statements per database. Words are split and case-folded before they are stored
+ * or searched, so that both databases find the same GIFs. */
 #include "gifs/internal.h"
 
 #include "base/utf8.h"

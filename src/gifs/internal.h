@@ -209,7 +209,6 @@ bool should_search_local_catalogue(const struct call *call);
 
 /* --- provider_responses.c ------------------------------------------------------------- */
 
-/* Returns whether the body is a valid response of this kind. */
 bool is_valid_provider_response(enum upstream_kind kind, struct str body);
 /* Append the provider's results to the list, up to the limit. Returns ERR_UNAVAILABLE if the
  * provider failed and there are no local results. */

@@ -118,8 +118,8 @@ static double compute_hit_score(struct gif_search *s, const struct rows *r)
     return c ? score * (1 + log1p((double)c->count)) : score;
 }
 
-/* Adds the results of one pass, best first. If elsewhere is set, the pass finds only GIFs in other
- * languages than the caller's, else no such GIFs. */
+/* Adds the results of one pass, best first. If elsewhere is set, finds only GIFs in languages other
+ * than the caller's; otherwise finds none of these. */
 static enum err run_search_pass(struct gif_search *s, enum search_match match, bool elsewhere,
                                 struct gif_search_hit *hits, size_t *count)
 {

@@ -27,7 +27,7 @@ struct sync_progress {
     enum platform platform;
     char account_id[4 * LONGEST_ACCOUNT_ID + 1];
     char secret[4 * LONGEST_SECRET + 1];
-    int64_t subscribers; /* number of subscribers, counted in the last step */
+    int64_t subscribers; /* number of subscribers, counted in the last step of the sync */
     bool gone;           /* the integration was deleted, or a newer sync has started */
     bool failed;         /* the provider did not answer */
     bool refused;
@@ -36,7 +36,8 @@ struct sync_progress {
 /* Parses the progress from the text in the job's row. */
 void parse_sync_progress(struct str text, struct sync_progress *ret);
 
-/* Ids of a page that are not stored yet: their number, and the byte offset of the first. */
+/* Ids of a page of subscribers that are not stored yet: their number, and the byte offset of the
+ * first. */
 struct remaining_subscriber_ids {
     size_t count, at;
 };
@@ -47,7 +48,7 @@ struct subscriber_page {
     struct sync_progress sync;
     size_t bytes;
     struct remaining_subscriber_ids before,
-        after; /* ids that are not stored yet, before and after the step */
+        after; /* ids that are not stored yet, before and after the step of the sync */
 };
 
 /* A range of members that was scanned, and the members whose role must change. The write step reads

@@ -1,4 +1,5 @@
-/* world.c - local platforms in world files: accounts, owners, subscribers, guild integrations. */
+/* world.c - local platforms in world files (JSON data sets): accounts, owners, subscribers, guild
+ * integrations. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "integrations/internal.h"

@@ -44,7 +44,6 @@ void fail_interaction_in_background(struct api *api, struct loop *loop, snowflak
                                                  .size = sizeof f });
 }
 
-/* Records the result of the delivery in the traffic log. */
 static void record_delivery_traffic(const struct endpoint_delivery *d, enum fetch_result result,
                                     int status)
 {

@@ -119,7 +119,6 @@ bool is_installed_only_on_user(struct str owners);
  * sessions of the user. */
 void emit_to_invoking_user(struct call *call, const struct interaction *it, enum event event,
                            const struct schema *schema, const void *object);
-/* Emits INTERACTION_CREATE to the user. */
 void emit_interaction_created(struct call *call, const struct interaction *it);
 void emit_interaction_success(struct call *call, const struct interaction *it);
 

@@ -18,7 +18,6 @@ struct submitted_option {
     struct opt_bool focused;
 };
 
-/* A component of a submitted modal. */
 struct submitted_component {
     int64_t type;
     struct opt_str custom_id;

@@ -206,7 +206,7 @@ static enum err parse_modal_field(struct modal_writer *f, const struct component
     return e;
 }
 
-/* --- all components, in the order of the modal ---------------------------------------- */
+/* --- values of all components, in the order of the modal ------------------------------ */
 
 static enum err write_component_json(struct modal_writer *f, const struct component *c)
 {

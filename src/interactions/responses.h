@@ -109,7 +109,6 @@ enum err encode_message_interaction(struct call *call, const struct interaction_
                                     struct str *ret);
 enum err encode_interaction_metadata(struct call *call, const struct interaction_response *r,
                                      struct str *ret);
-/* Returns whether this interaction created the message. */
 bool message_is_of_interaction(struct arena *arena, const struct message *m,
                                snowflake interaction_id);
 

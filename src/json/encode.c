@@ -152,7 +152,8 @@ static enum field_presence member_presence(const struct field *f, const char *me
     return GIVEN;
 }
 
-/* Returns true if absent is written as null. Without a presence flag both are the same. */
+/* Returns true if an absent field is written as null. A member without a presence flag cannot
+ * distinguish the two. */
 static bool field_encodes_absent_as_null(const struct field *f)
 {
     return f->flags & NULLABLE && !(f->flags & OPTIONAL && member_type_infos[f->member].opt);

@@ -15,7 +15,6 @@ void json_reader_init(struct json_reader *r, struct str text, struct arena *aren
     r->at = skip_json_space(text.p, r->end);
 }
 
-/* Kind of a value by its first byte. */
 static const unsigned char kind_of_first_byte[256] = {
     ['"'] = JSON_STRING, ['{'] = JSON_OBJECT, ['['] = JSON_ARRAY,  ['t'] = JSON_BOOL,
     ['f'] = JSON_BOOL,   ['n'] = JSON_NULL,   ['-'] = JSON_NUMBER, ['0'] = JSON_NUMBER,

@@ -39,7 +39,6 @@ static inline bool reader_count_value(struct json_reader *r)
     return true;
 }
 
-/* Reads any string; slow path of reader_read_string. */
 bool reader_read_string_slow(struct json_reader *r, struct str *ret);
 
 /* Returns the closing quote of the string that starts at p. Returns NULL if the string has escapes

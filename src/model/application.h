@@ -61,7 +61,6 @@ struct install_params {
 struct integration_type_config {
     const struct install_params *oauth2_install_params; /* NULL if not configured */
 };
-/* Entry of the map integration_types_config. */
 struct integration_type_config_entry {
     struct str key; /* enum integration_type as text: "0" or "1" */
     struct integration_type_config config;

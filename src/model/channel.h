@@ -81,8 +81,8 @@ struct channel {
     const struct thread_metadata *thread_metadata;
     int64_t flags;
     struct opt_id permissions;         /* permissions of the caller, if requested */
-    struct opt_id app_permissions;     /* permissions of the app's bot; only in interactions */
-    struct opt_int last_pin_timestamp; /* only in private channels and in interactions */
+    struct opt_id app_permissions;     /* permissions of the app's bot; set only in interactions */
+    struct opt_int last_pin_timestamp; /* set only in private channels and in interactions */
     struct opt_id origin_channel_id;   /* direct channel from which the group was created */
     struct opt_bool newly_created;     /* only in THREAD_CREATE */
 

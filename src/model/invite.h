@@ -25,7 +25,7 @@ struct invite {
     struct opt_id guild_id, channel_id;
     struct opt_int target_type, expires_at;
     struct opt_int approximate_member_count, approximate_presence_count;
-    struct opt_bool new_member; /* only in the response to accepting the invite */
+    struct opt_bool new_member; /* set only in the response to accepting the invite */
     const struct scheduled_event *guild_scheduled_event;
 
     struct opt_list roles; /* struct role: roles that a new member gets, or absent */

@@ -39,7 +39,7 @@ enum message_flags {
     MESSAGE_HAS_THREAD = 1 << 5,
     MESSAGE_EPHEMERAL = 1 << 6, /* visible to one user only; not stored in the channel */
     MESSAGE_LOADING = 1 << 7,
-    MESSAGE_ROLES_NOT_ADDED = 1 << 8, /* too many members of a role to add them to the thread */
+    MESSAGE_ROLES_NOT_ADDED = 1 << 8, /* the role has too many members to add them to the thread */
     MESSAGE_SUPPRESS_NOTIFICATIONS = 1 << 12,
     MESSAGE_IS_VOICE_MESSAGE = 1 << 13,
     MESSAGE_HAS_SNAPSHOT = 1 << 14,

@@ -25,7 +25,7 @@ struct relationship {
     struct opt_int since;
     struct opt_bool has_played_game; /* only in responses to apps */
     struct opt_str note;
-    struct opt_bool should_notify; /* only in events, and only if true */
+    struct opt_bool should_notify; /* set only in events, and only if true */
 };
 
 extern const struct schema relationship_schema;        /* also payload of RELATIONSHIP_ADD */

@@ -16,7 +16,6 @@ enum scheduled_event_frequency { EVENT_YEARLY, EVENT_MONTHLY, EVENT_WEEKLY, EVEN
 struct scheduled_event_n_weekday {
     int64_t n, day;
 };
-/* Recurrence rule of a scheduled event. */
 struct scheduled_event_recurrence {
     int64_t start; /* microseconds, like all times of this file */
     struct opt_int end;

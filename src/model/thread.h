@@ -20,9 +20,9 @@ struct mute_config {
 struct thread_member {
     struct opt_id id, user_id; /* thread id and user id; absent in lists of a guild's threads */
     int64_t join_timestamp, flags;
-    const struct member *member; /* includes .user; only if the request asked for it */
+    const struct member *member; /* includes .user; set only if the request asked for it */
     struct opt_str presence;     /* JSON; only for added members */
-    struct opt_bool muted;       /* only in objects that the user itself receives */
+    struct opt_bool muted;       /* set only in objects that the user itself receives */
     const struct mute_config *mute_config;
     struct opt_id guild_id; /* only in THREAD_MEMBER_UPDATE */
 };

@@ -26,7 +26,7 @@ struct user {
     struct str password_hash; /* NULL pointer if the account has no password */
     struct str date_of_birth;
     bool disabled, deleting;
-    bool paused; /* disabled by its owner, who can enable it again */
+    bool paused; /* the owner disabled the account and can enable it again */
 };
 
 /* Account flags that the server evaluates. */

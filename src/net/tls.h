@@ -58,7 +58,6 @@ bool tls_handshake_is_done(const struct tls_connection *t);
 /* Describes why a handshake failed, for log lines and error messages. */
 const char *tls_handshake_error(const struct tls_connection *t);
 
-/* Appends a close_notify alert. */
 void tls_append_close_notify(struct tls_connection *t, struct buf *cipher);
 
 #endif

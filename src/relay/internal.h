@@ -75,7 +75,6 @@ static inline unsigned media_address_port(const union media_address *a)
     return ntohs(a->any.sa_family == AF_INET6 ? a->in6.sin6_port : a->in.sin_port);
 }
 
-/* A received datagram. */
 struct media_datagram {
     struct queue_item item; /* in a list or a queue */
     union media_address from;
@@ -139,7 +138,7 @@ struct relay {
     struct loops *worker_loops;
     struct relay_worker *workers;
     unsigned worker_count;
-    struct loops *receiver_loops; /* loop that receives; NULL if a single worker does it */
+    struct loops *receiver_loops; /* loop that receives datagrams; NULL if one worker does it */
     struct media_socket *media;
     struct address_routes *routes; /* worker of each address */
     int port;
@@ -248,7 +247,6 @@ void relay_message_send(struct relay_message *n);
 
 /* --- workers.c: the relay's threads ----------------------------------------------------- */
 
-/* Starts the workers' loops. */
 void relay_workers_start(struct relay *r);
 /* relay_workers_clear frees all data of the workers, on their threads; relay_workers_stop ends the
  * threads. */
@@ -393,7 +391,7 @@ struct participant_media {
     struct webrtc *webrtc;           /* NULL for UDP, or if no protocol is selected yet */
     uint32_t announced[MEDIA_SSRCS]; /* SSRCs that a browser sends with, in the block's order */
     struct rtp_stream audio;
-    /* Streams of the other SSRCs of the block; NULL before the first one. */
+    /* RTP streams of the participant's video SSRCs; NULL before the first such stream. */
     struct rtp_stream *video;
     struct rtcp_replay_window *control; /* NULL before the first RTCP packet */
     bool has_found, has_address;
@@ -442,7 +440,7 @@ struct relay_participant {
     struct codec_offer offer;
     bool described;        /* op 4 (session description) with the key was sent */
     unsigned dave_version; /* highest version of DAVE that the client supports; 0 if none */
-    bool in_group;         /* is a member of the room's dave_room */
+    bool in_group;         /* the participant is a member of the room's dave_room */
     struct video_request *video_request; /* requested video (op 15), or NULL */
 
     struct participant_media media;
@@ -476,7 +474,6 @@ void participants_free(struct relay_participants *all);
 void participants_handle_message(struct relay_participants *all, struct relay_message *n);
 /* Iterates over all participants, as map_next does. */
 const struct relay_participant *participants_next(const struct relay_participants *all, size_t *at);
-/* Returns the key of an address in maps. */
 uint64_t media_address_key(const union media_address *a);
 struct relay_participant *find_participant_by_ssrc(struct relay_participants *all, uint32_t ssrc);
 struct relay_participant *find_participant_by_address(struct relay_participants *all,

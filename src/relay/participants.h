@@ -14,7 +14,7 @@ struct relay_participants {
     struct map rooms;      /* channel or stream id -> struct relay_room */
     struct map by_ssrc;    /* this and the following maps contain struct relay_participant */
     struct map by_user;    /* by hash of guild and user */
-    struct map by_token;   /* by the first bytes of the token */
+    struct map by_token;   /* participants by the first bytes of their tokens */
     struct map by_peer;    /* by socket number, if connected */
     struct map by_address; /* by source address of media, if known; without browsers */
     struct map browsers_by_address; /* browsers only, by the address of a valid STUN request */

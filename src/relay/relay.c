@@ -65,7 +65,7 @@ struct broadcast_receiver {
     uint64_t peer;
     unsigned seq;
 };
-/* Receivers on one loop that wait for post_broadcast. Only the worker uses it. */
+/* Receivers on one loop that wait for post_broadcast. Only the worker uses this queue. */
 struct broadcast_queue {
     struct loop *loop;
     unsigned count;

@@ -87,7 +87,7 @@ struct relay_source {
 
 /* End-to-end encryption (DAVE). */
 enum relay_e2ee {
-    RELAY_E2EE_PREFER, /* encrypts if all participants of a room support it */
+    RELAY_E2EE_PREFER, /* a room is encrypted if all its participants support it */
     RELAY_E2EE_OFF,
     RELAY_E2EE_REQUIRE, /* clients without encryption are refused, except on stages */
 };

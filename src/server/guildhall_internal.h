@@ -95,7 +95,6 @@ void check_clock_against_store(struct guildhall *g);
 /* Appends the metrics of the gateway, the relay and the cluster; arg is a struct guildhall. */
 void append_server_metrics(void *arg, struct buf *out);
 
-/* Commands of the control socket. */
 extern const struct control_command control_socket_commands[];
 
 #endif

@@ -25,7 +25,7 @@ struct store_engine {
     const char *name;
     /* On return the schema is up to date and the threads of the engine run. */
     enum err (*open)(const struct store_options *options, struct store **ret);
-    /* Accepts a store whose open function failed half-way. */
+    /* Also accepts a store whose open function failed. */
     void (*close)(struct store *s);
     bool (*ready)(struct store *s);
     void (*submit)(struct store *s, struct work_item *w);

@@ -51,7 +51,7 @@ static struct cache_kind cached_results = {
     .name = "pages and lists",
     .entries = 768,
     .bytes = 24 * 1024 * 1024,
-    .idle_ms = 60 * 1000, /* frees the memory of a server without requests */
+    .idle_ms = 60 * 1000, /* frees the memory if no requests arrive */
     .matches = cached_result_matches_lookup,
     .free = cached_result_free,
 };

@@ -33,9 +33,9 @@ void result_cache_add_dependency(struct result_cache_entry *k, enum versioned_ro
                                  snowflake id);
 void result_cache_end(struct result_cache_entry *k, const void *made);
 
-/* Begins a cache entry whose rows are not known in advance: the entry is valid until a row changes
- * in a column that a query has read between begin and end. A result that is too large, or that the
- * caller does not want to cache (`passes`), is valid until this thread's next uncached result. */
+/* Begins a cache entry whose rows are not known in advance. The entry is valid until a column is
+ * written that a query has read between begin and end. If the result is too large, or end has
+ * `passes` set, it is not cached, and stays valid until this thread's next uncached result. */
 struct result_cache_entry *result_cache_begin_tracked_entry(struct tx *tx,
                                                             const struct result_cache_key *key);
 void result_cache_end_tracked_entry(struct result_cache_entry *k, const void *made, bool passes);

@@ -208,7 +208,7 @@ struct snapshot_version {
  * PostgreSQL. */
 bool tx_snapshot_version(struct tx *tx, struct snapshot_version *ret);
 uint16_t row_version_slot(enum versioned_rows rows, snowflake id);
-/* Returns whether no slot has changed since an earlier read of the same connection. */
+/* Returns whether no version slot has changed since an earlier read of the same connection. */
 bool tx_version_slots_unchanged(struct tx *tx, const struct snapshot_version *since,
                                 const uint16_t *slots, size_t count);
 /* tx_track_dependencies collects the version slots of all columns that later queries read, until it
@@ -217,12 +217,12 @@ enum { TX_DEPENDENCIES_MAX = 256 };
 struct tx_dependencies {
     uint16_t slots[TX_DEPENDENCIES_MAX];
     size_t count;
-    bool is_unknown; /* too many slots, or a result that depends on more than rows */
+    bool is_unknown; /* too many version slots, or a result that depends on more than rows */
 };
 void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
 
-/* Marks the slot of an id as changed. Needed only for inserts: no cached result depends on a new
- * id, so the code that inserts a command marks the slot of its application. */
+/* Marks the version slot of an id as changed. Needed only for inserts: no cached result depends on
+ * a new id, so the code that inserts a command marks the slot of its application. */
 void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id);
 
 /* tx_set_log_event sets the event that this transaction publishes, as one row of the event log.

@@ -8,7 +8,7 @@ struct program_command {
     const char *name, *arguments, *help;
     int (*run)(const struct command_settings *s, char **arguments);
     const struct option_row *options; /* additional options, or NULL */
-    bool makes_data;      /* may create the data folder: the package's folder is not the default */
+    bool makes_data;      /* creates the data folder; its default is not the package's folder */
     const char *examples; /* lines of shell, for the help */
     bool command_follows; /* words after "--" are a command that the program runs */
 };

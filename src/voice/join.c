@@ -213,7 +213,7 @@ static void assign_state_to_session(struct call *call, const struct session_opco
     s->platform = platform_of_client(o);
 }
 
-/* Applies mute, deafen, video and flags of the request, as far as permitted. */
+/* Applies mute, deafen, video and flags of the request, if the user has the permissions. */
 static enum err apply_request_flags(struct call *call, const struct session_opcode *o,
                                     const struct requested_channel *in, bool stays,
                                     struct voice_state *s)

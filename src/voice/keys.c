@@ -109,7 +109,7 @@ static enum err parse_public_key(struct call *call, struct str text, struct str 
 
 /* --- PUT ------------------------------------------------------------------------------ */
 
-/* Whether keys may be signed with the second label of is_self_signed, as current clients do. */
+/* Whether keys may also be signed with the second MLS label that is_self_signed tries. */
 static bool accepts_second_label = true;
 
 void voice_keys_configure(bool accept_second_label)

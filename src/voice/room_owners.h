@@ -14,7 +14,6 @@
  * the room now; an update will follow. A new room is assigned to this node if it carries voice. */
 enum err room_owner_endpoint(struct call *call, snowflake room_id, struct str region,
                              struct str *ret);
-/* Reads whether this node owns the room. */
 enum err room_is_owned_by_this_node(struct call *call, snowflake room_id, bool *ret);
 /* Deletes the owner row of an empty room. */
 enum err room_owner_delete(struct call *call, snowflake room_id);

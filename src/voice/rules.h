@@ -10,7 +10,7 @@ enum voice_outcome {
     VOICE_OUTCOME_CHANGE_FLAGS, /* changes mute, deaf or video flags */
     VOICE_OUTCOME_REJOIN,       /* changes flags, and sends VOICE_SERVER_UPDATE again */
     VOICE_OUTCOME_TAKE_OVER,    /* takes the voice state over from another session or node */
-    VOICE_OUTCOME_MOVE,         /* moves to another channel of the guild */
+    VOICE_OUTCOME_MOVE,         /* the user moves to another channel of the guild */
     VOICE_OUTCOME_JOIN,         /* joins, after leaving the previous channel */
 };
 

@@ -11,8 +11,8 @@ enum { VOICE_NODE_AWAITING_RESUME = -1 };
 
 enum err voice_state_write_row(struct tx *tx, const struct voice_state *s);
 enum err voice_state_delete_row(struct tx *tx, const struct voice_state *s);
-/* Marks all voice states of a channel as disconnected and sets the same salt. Tokens differ,
- * because they also depend on the user. */
+/* Marks all voice states of a channel as disconnected and gives all of them this salt. Their tokens
+ * differ, because tokens also depend on the user. */
 enum err voice_states_renew_token_salts(struct tx *tx, snowflake channel_id, struct str salt);
 
 /* A channel or guild may have 10,000 voice states. A change of all of them handles LARGE_ROOM_STEP

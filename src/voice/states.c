@@ -107,7 +107,6 @@ static enum err resolve_stage_channel(struct call *call, snowflake channel_id, b
     return call->target.channel->type == CHANNEL_STAGE ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Finds a user's voice state on the stage. */
 static enum err find_state_on_stage(struct call *call, snowflake user_id, struct voice_state *ret)
 {
     enum err e = voice_state_find(call->tx, call->target.guild->id, user_id, ret);

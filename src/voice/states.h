@@ -70,7 +70,6 @@ struct str voice_token_salt_new(struct arena *arena);
 enum { VOICE_TOKEN_SIZE = 16 };
 void voice_token_derive(const struct api *api, const struct voice_state *s,
                         unsigned char ret[VOICE_TOKEN_SIZE]);
-/* Emits VOICE_SERVER_UPDATE to the session of the voice state. */
 enum err emit_voice_server_update(struct call *call, const struct voice_state *s);
 
 /* --- hooks ---------------------------------------------------------------------------- */

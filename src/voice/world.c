@@ -1,4 +1,4 @@
-/* world.c - import and export of open stages in world files. */
+/* world.c - import and export of open stages in world files (JSON data sets). */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/channel.h"

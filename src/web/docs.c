@@ -11,7 +11,7 @@
 #include "net/http/server.h"
 #include "web/internal.h"
 
-/* The search page loads its index as a script, and its form goes to the search page. */
+/* Allows the script with the search index, and the form that opens the search page. */
 #define DOCS_CONTENT_SECURITY_POLICY                                            \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " \
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "             \

@@ -19,7 +19,7 @@ struct health {
     size_t groups;
     pthread_mutex_t lock; /* protects the following members */
     struct minute_stats *figures;
-    struct stats_sample sample; /* last sample; its memory for counts is reused */
+    struct stats_sample sample; /* last sample; the memory of its counts is reused */
 };
 
 /* Reads all counters. If `over` is set, the minute ends, and the longest loop iteration is reset.

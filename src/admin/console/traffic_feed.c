@@ -32,7 +32,7 @@ struct traffic_watcher {
     uv_timer_t timer;
     struct arena *filter_arena; /* owns the strings of the filter */
     bool local_head, admitted, reading, closed;
-    unsigned ticks; /* ticks since the socket was opened, until the first message */
+    unsigned ticks; /* ticks since the socket was opened; only until the first message */
     struct traffic_page page;
     struct buf records;
 };

@@ -9,7 +9,7 @@
 
 enum {
     RECORDS_EXAMINED_MAX = 1000, /* records examined per page */
-    PAGE_MAX_BYTES = 512 * 1024, /* approximate maximum of a page, in bytes */
+    PAGE_MAX_BYTES = 512 * 1024, /* approximate maximum of a page of records, in bytes */
 };
 
 static const char *const record_kind_names[] = {

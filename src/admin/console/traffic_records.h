@@ -32,9 +32,9 @@ struct traffic_filter {
 /* A page of records from the ring buffer of traffic records. */
 struct traffic_page {
     struct traffic_filter filter;
-    uint64_t after;  /* record number; the page contains later records, oldest first */
+    uint64_t after;  /* record number; the page has the records after it, oldest first */
     bool from_end;   /* read the newest records instead of those after `after` */
-    int64_t limit;   /* maximum number of records in the page */
+    int64_t limit;   /* maximum number of records in the page of records */
     struct buf *out; /* receives the records as JSON, comma-separated */
     uint64_t last;   /* result: number of the last record examined */
     uint64_t newest; /* result: number of the newest record; if > last, there are more */
@@ -44,7 +44,7 @@ struct traffic_page {
 /* Reads a page as JSON, in a transaction that also reads the names of accounts. Idempotent.
  * Examines a bounded number of records; to continue, call it again with after = last. */
 enum err traffic_read_page_json(struct tx *tx, struct traffic_ring *t, struct traffic_page *page);
-/* Reads a page and calls `show` for each record. */
+/* Reads a page of traffic records and calls `show` for each record. */
 enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t, struct traffic_page *page,
                                  void (*show)(const struct traffic_view *s, void *arg), void *arg);
 

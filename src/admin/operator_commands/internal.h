@@ -10,7 +10,7 @@ struct operator_command {
     struct str words[OPERATOR_ARGUMENTS_MAX]; /* arguments after noun and verb of the command */
     int count;
     unsigned uid;
-    snowflake after; /* for lists: the page begins after this id */
+    snowflake after; /* for lists: the page of output rows begins after this id */
     int64_t limit;   /* for lists: page size */
     struct str password_hash;
     const void *body; /* last argument, decoded with row->body */
@@ -36,7 +36,6 @@ void operator_command_write_reply(const struct operator_command *o, struct buf *
 /* Writes an output row with one value per column; names is in the format of
  * operator_command_row.columns. */
 void write_output_row(struct buf *out, const char *names, bool as_json, const struct value *values);
-/* Adds a row to the output of the command. */
 void operator_command_add_row(struct operator_command *o, const struct value *values);
 #define OPERATOR_ROW(o, ...) operator_command_add_row(o, (const struct value[]){ __VA_ARGS__ })
 

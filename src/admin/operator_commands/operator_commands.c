@@ -223,7 +223,6 @@ static const char *parse_operator_command(struct operator_command *o, struct str
     return o->row->body ? decode_json_argument(o) : NULL;
 }
 
-/* Moves the command's output to the arena. */
 static enum err move_output_to_arena(struct operator_command *o, enum err e)
 {
     if (!e && buf_is_full(&o->out))

@@ -33,7 +33,8 @@ struct file_removal {
     struct loop_message post;
     _Atomic bool posted;
 
-    /* Pages are processed one at a time. While busy is set, only the running step uses `page`. */
+    /* Pages of blobs are processed one at a time. While busy is set, only the running step uses
+     * `page`; again requests another page afterwards. */
     bool busy, again;
     bool list_unsettled;
     uv_work_t work;
@@ -81,7 +82,8 @@ static void end_pool_work(struct file_removal *r)
     api_background_work_end(r->api);
 }
 
-/* Ends a page that is finished or has failed. A failed page is retried at the next poll. */
+/* Ends a page of blobs that were deleted, or whose deletion failed. A failed page is retried at the
+ * next poll. */
 static void finish_file_page(struct file_removal *r, bool more)
 {
     r->busy = false;

@@ -26,7 +26,7 @@ enum {
     OTHERS_POLL_S = 1, /* polling interval, because other nodes schedule jobs, too */
     RETRY_S = 5,       /* retry delay after a failure */
     UNKNOWN_S = 3600,  /* delay in s of a job of a kind that this program version does not know */
-    LEFT_S = 60,       /* time in s that nodes of other versions have to run such a job first */
+    LEFT_S = 60,       /* time in s in which nodes of other versions may run that job */
     LATE_S = 1,        /* lateness in s at which any node may claim a job of another node's share */
     SECOND = 1000 * 1000,
     DAY_S = 24 * 60 * 60,

@@ -74,7 +74,6 @@ uint64_t limits_receive_counts(struct rate_limit_counters *l, struct str message
 /* Writes the X-RateLimit headers of an allowed or refused call. */
 void write_rate_limit_headers(const struct rate_limit_result *v, const struct rate_limit *limit,
                               struct buf *out);
-/* Writes the body of a 429 response. */
 void write_rate_limit_body(const struct rate_limit_result *v, enum err e, struct buf *out);
 
 /* Writes the opaque bucket id of the rate-limit headers: 16 hex digits. */

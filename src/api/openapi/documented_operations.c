@@ -8,7 +8,7 @@
 #include "model/text/old_api_encoding.h"
 
 struct documented_operation {
-    enum http_method method; /* not set for the start of a group of operations */
+    enum http_method method; /* not set in a row that starts a group of operations */
     const char *path;        /* NULL if the row starts a group of operations (FAMILY) */
     const char *name, *reason;
 };

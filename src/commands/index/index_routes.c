@@ -138,7 +138,7 @@ static enum err write_bundle_commands(struct index_request *v, const struct comm
     enum err e = command_bundle_iterator_begin(v->call->tx, b, &walk), end;
     if (e)
         return e;
-    walk.rows.lent = true; /* copied before the next row is read, which invalidates the texts */
+    walk.rows.lent = true; /* texts are copied before the next row invalidates them */
     while (!e && command_bundle_iterator_next(&walk, &s.entry, &s.text)) {
         s.rank = ranks[s.entry - b->entries];
         if (caller_may_use_command(v, b, s.entry))

@@ -99,7 +99,7 @@ enum err read_index_bundles(struct tx *tx, enum command_index_kind kind, snowfla
 {
     enum err e = tx_query(tx, bundles_sql[kind], BIND(v_id(key)), ret);
 
-    ret->lent = true; /* copied before the next row is read, which invalidates the texts */
+    ret->lent = true; /* texts are copied before the next row invalidates them */
     return e;
 }
 

@@ -208,7 +208,6 @@ static void add_audit_change(struct permission_replacement *x, const struct comm
     c->new_value = encode_permission(arena, find_permission_row_of_entity(&x->after, p));
 }
 
-/* Checks a permission row that is new or changed. */
 static enum err check_changed_permission_row(struct permission_replacement *x,
                                              const struct command_permission *p,
                                              const struct json_path *at)

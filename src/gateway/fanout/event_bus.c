@@ -11,7 +11,7 @@
  * shows its progress, on which moves of sessions between loops or nodes depend. */
 static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
 {
-    /* After the last post the loops own the batch and may free it. */
+    /* After the last post the loops own the batch of events and may free it. */
     unsigned loops = b->loops;
 
     for (unsigned i = 0; i < loops; i++) {

@@ -33,7 +33,6 @@ bool ready_has_user_list(const struct ready_writer *s)
     return s && s->capabilities & CAPABILITY_USERS;
 }
 
-/* Returns whether READY_SUPPLEMENTAL follows READY. */
 static bool ready_supplemental_follows_ready(const struct ready_writer *s)
 {
     return ready_has_user_list(s) && s->capabilities & CAPABILITY_SUPPLEMENTAL;

@@ -115,7 +115,6 @@ static void write_bot_guilds_json(const struct identification *i, struct json_wr
     json_end_object(j);
 }
 
-/* Removes the guilds of other shards from a list of guild ids. */
 static void remove_guilds_of_other_shards(const struct session *s, struct list *guilds)
 {
     snowflake *ids = guilds->items;

@@ -46,8 +46,8 @@ static bool window_has_ranges_of_subscription(const struct list_window *f,
     return f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0;
 }
 
-/* Finds a window of a member list by a hash of its row ranges, because a list may have thousands of
- * windows; creates the window if needed. */
+/* Finds or creates a window (a set of row ranges) of a member list. Finds it by a hash of the
+ * ranges, because a list may have thousands of windows. */
 static struct list_window *list_window_get_or_create(struct channel_member_list *l,
                                                      const struct list_subscription *u)
 {
@@ -158,9 +158,9 @@ static void list_subscription_begin(struct list_subscription *u)
     add_subscription_to_member_list(u, member_list_get_or_create(r, u->channel_id));
 }
 
-/* Calls visit() for the first subscription of each window, again and again until visit() returns
- * false. Returns true if the step's time is over before all windows were visited. New lists and
- * windows are added at the end. */
+/* Calls visit() for the first subscription of each window, repeatedly until visit() returns false.
+ * Returns true if the step's time is over before all windows were visited. New lists and windows
+ * are added at the end. */
 static bool visit_list_subscriptions(struct member_table *r,
                                      bool (*visit)(struct member_table *r,
                                                    struct list_subscription *u))
@@ -297,7 +297,7 @@ static void post_adding_session_to_lists(struct enter_lists_post *e)
     loop_post(e->gateway_loop->loop, &e->post);
 }
 
-/* If the session has moved away, its new loop adds it to its member lists. */
+/* If the session has moved away, its new loop adds the session to the member lists. */
 static void on_adding_session_to_lists_posted(struct loop_message *post)
 {
     struct enter_lists_post *e = container_of(post, struct enter_lists_post, post);

@@ -173,7 +173,8 @@ static void write_listed_member_json(const struct list_update *p, const struct m
     json_end_object(j);
 }
 
-/* Writes a row of a member list. Skips a member who has left; the next round removes the member. */
+/* Writes a row of a member list. Skips a member who has left; the next update round removes the
+ * member. */
 static void write_list_row_json(const struct list_update *p, const struct list_update_row *row,
                                 struct json_writer *j)
 {
@@ -238,7 +239,8 @@ static void write_list_update_json(const struct list_update *p, struct json_writ
     json_end_object(j);
 }
 
-/* Reads the rows on another thread: the member table does not change before the round continues. */
+/* Reads the rows on another thread: the member table does not change before the update round
+ * continues. */
 static enum err read_list_update(struct session_store_read *load, struct tx *tx)
 {
     struct member_table *r = container_of(load, struct member_table, store_read);

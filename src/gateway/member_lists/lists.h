@@ -42,7 +42,6 @@ void member_lists_free(struct gateway_loop *h);
 void serialize_list_subscriptions(const struct session *s, struct buf *out);
 void deserialize_list_subscriptions(struct serial_reader *r, struct session *s);
 
-/* Handlers of op 14 and op 37. */
 void handle_guild_subscription(struct gateway_socket *p, int op, struct str raw, const void *d);
 void handle_guild_subscriptions(struct gateway_socket *p, int op, struct str raw, const void *d);
 

@@ -33,7 +33,6 @@ struct member_order {
 };
 
 void member_order_clear(struct member_order *o);
-/* Removes the members that are marked as removed (gone). */
 void member_order_remove_gone(struct member_order *o);
 /* Inserts members, in order. Sorts the array `more` in place. */
 void member_order_insert(struct member_order *o, struct ordered_member **more, size_t count);

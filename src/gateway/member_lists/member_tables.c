@@ -7,8 +7,8 @@
 #include "gateway/wire/gateway_event.h"
 
 enum {
-    ROUND_INTERVAL_MS = 1000, /* minimum time between two rounds, in ms */
-    PAUSE_FACTOR = 9,         /* pause after a round, as a multiple of the round's duration */
+    ROUND_INTERVAL_MS = 1000, /* minimum time between two update rounds, in ms */
+    PAUSE_FACTOR = 9,         /* pause after an update round, as a multiple of its duration */
     SENT_BYTES_PER_MS = 5000, /* limit of the rate at which rows are sent: 5 MB per second */
     MEMBERS_FREED_PER_TASK = 4096,
 };
@@ -112,7 +112,7 @@ static bool member_table_has_pending_work(const struct member_table *r)
            r->pending.wants_ids || r->pending.fresh || r->pending.has_outdated_rows;
 }
 
-/* Starts a round of a member table. A quick round only sends rows to new subscriptions. */
+/* Starts an update round of a member table. A quick round only sends rows to new subscriptions. */
 static void member_list_round_begin(struct member_table *r, bool quick)
 {
     if (r->gateway_loop->gateway->draining)
@@ -150,7 +150,7 @@ static void free_unused_lists(struct member_table *r)
     }
 }
 
-/* Returns the pause after a round, by the round's duration or by the bytes sent, whichever is
+/* Returns the pause after an update round: by its duration or by the bytes sent, whichever is
  * longer. */
 static int64_t pause_after_member_list_round_ms(const struct member_table *r)
 {
@@ -199,7 +199,7 @@ static bool member_list_round_timer_is_running(const struct member_table *r)
     return r->pace.link.next != NULL;
 }
 
-/* A new subscription waits for the next round if that round must read all members anyway. */
+/* A new subscription waits for the next update round if that round must read all members anyway. */
 void member_table_start_round_now(struct member_table *r)
 {
     r->pending.fresh = true;
@@ -214,7 +214,8 @@ void member_table_start_round_when_due(struct member_table *r)
         member_list_round_begin(r, false);
 }
 
-/* Runs the next task of the round. The duration of a task does not depend on the guild's size. */
+/* Runs the next task of the update round. The duration of a task does not depend on the guild's
+ * size. */
 static bool run_next_task_of_member_list_round(struct member_table *r)
 {
     if (!member_table_guild_view(r))
@@ -222,7 +223,7 @@ static bool run_next_task_of_member_list_round(struct member_table *r)
     if (r->reading_members && (member_table_begin_reads(r) || member_table_process_changes(r)))
         return true;
     r->reading_members = false;
-    /* After a failed store read, send nothing; the next round reads again. */
+    /* After a failed store read, send nothing; the next update round reads again. */
     if (r->read.failed_roles || r->read.failed_members)
         return false;
     return member_lists_build_step(r) || (!r->quick && member_lists_apply_changes(r)) ||

@@ -38,7 +38,7 @@ struct list_subscription {
 struct list_window {
     struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    struct link subscriptions; /* list of subscriptions; those handled in this round are last */
+    struct link subscriptions; /* list of subscriptions; already handled ones are last */
     size_t subscription_count, fresh_count;
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
@@ -60,7 +60,7 @@ struct channel_member_list {
     uint64_t updated_round; /* number of the last update round that applied changed members */
 };
 
-/* Work for the next round of a member table. */
+/* Work for the next update round of a member table. */
 struct member_table_pending_work {
     struct map changed_members; /* user id -> enum member_change */
     bool wants_roles, wants_members, wants_ids;
@@ -71,7 +71,7 @@ struct member_table_pending_work {
 /* Moves subscriptions to other member lists, because permissions changed. */
 struct list_subscription_moves {
     bool moving;         /* moves are in progress */
-    uint64_t moves;      /* number of such moves that were begun so far */
+    uint64_t moves;      /* number of moves of subscriptions begun so far */
     struct map moved_to; /* while moving: channel id -> struct channel_member_list */
 };
 
@@ -81,7 +81,7 @@ struct member_table_changes {
     size_t added_count, added_cap, removed_count, removed_cap;
 };
 
-/* Data that the current round of a member table reads from the store. */
+/* Data that the current update round of a member table reads from the store. */
 struct member_table_read {
     bool failed_roles, failed_members; /* the store read of roles or members failed */
     snowflake reading[MEMBERS_PER_READ];
@@ -101,7 +101,7 @@ struct member_table {
 
     struct member_table_pending_work pending;
 
-    /* The fields from here on describe the current round. */
+    /* The fields from here on describe the current update round. */
     bool running, quick;
     struct member_table_read read;
     bool reading_members; /* members are being read; lists are updated afterwards */
@@ -134,16 +134,16 @@ enum member_change { MEMBER_UNCHANGED, MEMBER_PRESENCE_CHANGED, MEMBER_ROW_CHANG
 struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflake guild_id);
 /* Returns NULL if no session of this loop is in the guild. */
 const struct guild_view *member_table_guild_view(const struct member_table *r);
-/* Start a round: member_table_start_round_now at once, for a new subscription;
+/* Start an update round: member_table_start_round_now at once, for a new subscription;
  * member_table_start_round_when_due at most once per ROUND_INTERVAL_MS. */
 void member_table_start_round_now(struct member_table *r);
 void member_table_start_round_when_due(struct member_table *r);
-/* Posts the next task of the round; called after a task or store read. */
+/* Posts the next task of the update round; called after a task or store read. */
 void member_table_continue_round(struct member_table *r);
 
 /* --- member_table_reads.c ------------------------------------------------------------- */
 
-/* Tasks of a round. They return false if there was nothing to do. */
+/* Tasks of an update round. They return false if there was nothing to do. */
 bool member_table_begin_reads(struct member_table *r);
 bool member_table_process_changes(struct member_table *r);
 uint32_t member_table_compute_rank(const struct member_table *r, const struct ordered_member *m);
@@ -155,15 +155,15 @@ struct channel_member_list *member_list_get_or_create(struct member_table *r, sn
 void member_list_free(struct channel_member_list *l);
 /* Removes all members from a member list, so that it is built again from the member table. */
 void member_list_reset(struct channel_member_list *l);
-/* Tasks of a round: member_lists_build_step builds new lists, member_lists_apply_changes updates
- * the others. They return false if there was nothing to do. */
+/* Tasks of an update round: member_lists_build_step builds new lists, member_lists_apply_changes
+ * updates the others. They return false if there was nothing to do. */
 bool member_lists_build_step(struct member_table *r);
 bool member_lists_apply_changes(struct member_table *r);
 
 /* --- list_updates.c ------------------------------------------------------------------- */
 
-/* list_updates_send_step is a task of a round; list_update_free frees the update of a round that is
- * aborted. */
+/* list_updates_send_step is a task of an update round; list_update_free frees the update if the
+ * round is aborted. */
 bool list_updates_send_step(struct member_table *r);
 void list_update_free(struct member_table *r);
 

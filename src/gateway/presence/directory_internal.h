@@ -8,12 +8,13 @@
 #include "base/serial.h"
 #include "gateway/presence/directory.h"
 
-/* Each message begins with its kind, the sender's node identity and the sender's change number. */
+/* Each message begins with its kind, the sender's node identity and the sender's change number;
+ * then the fields in the comment follow. */
 enum directory_message_kind {
     DIRECTORY_CHANGE_NUMBER, /* has no other content */
     DIRECTORY_REQUEST_ALL,   /* node that shall send its sessions (identity); 0 means all nodes */
-    DIRECTORY_PUT,           /* a session record; increments the change number */
-    DIRECTORY_REMOVE,        /* a session number; increments the change number */
+    DIRECTORY_PUT,           /* new or changed session: its record; increments the change number */
+    DIRECTORY_REMOVE,        /* ended session: its number; increments the change number */
     DIRECTORY_ALL,           /* part index, number of parts, record count, records */
     DIRECTORY_STARTS,        /* session starts of an account: struct session_starts */
     DIRECTORY_FRIENDS,       /* a user id and the ids of the user's friends, who get the presence */

@@ -18,7 +18,7 @@
 
 enum {
     REQUEST_INTERVAL_MS = 300,
-    SESSIONS_PER_CALL = 500 /* SESSIONS_PER_CALL: sessions of a dead node that one call handles */
+    SESSIONS_PER_CALL = 500 /* sessions of a dead node that one call handles */
 };
 
 struct directory_node {

@@ -41,7 +41,7 @@ struct missed_events_collector {
     struct session_transfer *transfer;
 };
 
-/* Adds an event of a page, unless it is not in the range. */
+/* Adds an event of a log page, unless it is not in the range. */
 static void collect_missed_event(void *arg, struct gateway_event *n)
 {
     struct missed_events_collector *t = arg;

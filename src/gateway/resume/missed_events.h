@@ -12,7 +12,7 @@ struct missed_events {
     uint64_t after, last_one; /* event numbers: greater than `after`, up to `last_one` */
     bool with_seen; /* also read events that were sent before, for recovered_session_can_continue */
     bool begun, failed;
-    int64_t page_last; /* last log position of the last page */
+    int64_t page_last; /* last log position of the last page of the event log that was read */
     size_t before;     /* number of events in the pages before the last one */
 };
 

@@ -46,7 +46,6 @@ struct gateway;
 struct gateway_loop;
 struct gateway_socket;
 
-/* Handles RESUME (op 6). */
 void handle_resume(struct gateway_socket *p, int op, struct str raw, const void *d);
 
 /* Releases the sessions of this loop that another loop or node waits for, if they can leave now. */

@@ -31,7 +31,7 @@
 #include "gateway/sessions/registry.h"
 
 enum {
-    STORE_READS_MAX = 24,        /* reads of the store, which are 250 ms apart */
+    STORE_READS_MAX = 24,        /* maximum number of store reads, 250 ms apart */
     OWNER_REPLY_MS = 700,        /* timeout for a reply of the owner */
     SLOW_OWNER_MS = 3000,        /* timeout of an owner that replies to messages through NATS */
     REPLICA_REPLY_MS = 700,      /* timeout for replies of replicas */
@@ -44,7 +44,7 @@ enum { REFUSALS_MAX = 3, REPLICA_REQUEST_BYTES = 64 };
 enum request_state {
     REQUEST_WAITING,
     REQUEST_FOUND_SUSPENDED, /* restored from a suspended row */
-    REQUEST_FOUND_CRASHED,   /* recovered from a journal or its replica */
+    REQUEST_FOUND_CRASHED,   /* the session was recovered from a journal or its replica */
     REQUEST_SESSION_ENDED,   /* the session has ended */
 };
 
@@ -332,7 +332,7 @@ static void on_session_request_done(struct session_store_read *l, enum err e)
 
     q->reading = false;
     if (q->without_copy_of != q->replicas_of) {
-        if (q->without_copy_of) /* replies to the first request may already be here */
+        if (q->without_copy_of) /* replies to the first request may have arrived already */
             map_clear(&q->without_copy);
         q->without_copy_of = q->replicas_of;
     }

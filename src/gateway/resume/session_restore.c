@@ -44,7 +44,7 @@ bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
 struct session_restore {
     struct session_store_read store_read;
     struct session_transfer *transfer;
-    struct str bytes; /* in the arena of the store read; empty if there is no such session */
+    struct str bytes; /* the serialised session, in the arena of the read; empty if there is none */
 };
 
 static enum err run_session_restore(struct session_store_read *l, struct tx *tx)

@@ -24,7 +24,8 @@
 static void on_transfer_requested(struct loop_message *post);
 static void on_session_arrival_posted(struct loop_message *post);
 
-/* Stores the session's guilds and the channels that its user can view, and unsubscribes it. */
+/* Stores the session's guilds and the channels that its user can view, and unsubscribes the
+ * session. */
 static void move_subscriptions_to_transfer(struct session_transfer *h, struct session *s)
 {
     h->guild_setups = mem_new((s->subscriptions.count + 1) * sizeof *h->guild_setups);
@@ -237,8 +238,9 @@ static void continue_sending_missed_events(struct loop_message *post)
     end_sending_missed_events(h, s);
 }
 
-/* Sends the events that this loop has begun since the request, except those that the source loop
- * has sent according to their numbers. The session is subscribed, so new events wait meanwhile. */
+/* Sends the events whose delivery began on this loop since the request, except those that the
+ * source loop has sent according to their numbers. The session is subscribed, so new events wait
+ * meanwhile. */
 static void begin_sending_missed_events(struct session_transfer *h, struct session *s)
 {
     h->to->reads.blocking++;

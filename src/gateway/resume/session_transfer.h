@@ -50,7 +50,6 @@ struct session_transfer {
 struct session_transfer *session_transfer_new(struct resume_request *r, struct gateway_loop *from);
 /* Subscribes h->session (NULL if it has ended) on the target loop and sends its missed events. */
 void session_transfer_arrive(struct session_transfer *h);
-/* Requests the session from the loop that has it. */
 void session_transfer_begin(struct resume_request *r, struct gateway_loop *from);
 /* Creates the session from bytes (session_serialization.h) for session_transfer_arrive, in state
  * ARRIVING or RECOVERED. Returns false if the bytes are malformed, or belong to another session. */

@@ -45,7 +45,6 @@ void event_batch_free(struct event_batch *b);
 struct gateway_event *loop_batch_next_event(struct loop_event_batch *p);
 bool loop_batch_is_consumed(
     const struct loop_event_batch *p); /* returns whether the delivery of all events was started */
-/* Returns the number of the batch's last event. */
 uint64_t loop_batch_last_number(const struct loop_event_batch *p);
 /* Releases the batch for one loop; the last release frees the batch. */
 void loop_batch_release(struct loop_event_batch *p);

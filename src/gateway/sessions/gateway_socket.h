@@ -20,7 +20,7 @@ enum {
     /* Delay of HELLO: some clients drop bytes that arrive together with the upgrade response. */
     HELLO_MS = 100,
     HEARTBEAT_OVERDUE_MS =
-        HEARTBEAT_MS * 3 / 2,             /* without a heartbeat for this long, op 1 is sent */
+        HEARTBEAT_MS * 3 / 2,             /* time without a heartbeat after which op 1 is sent */
     HEARTBEAT_DEAD_MS = HEARTBEAT_MS / 2, /* ms without an answer to op 1 that end the connection */
     UNAUTHENTICATED_MS = 60 * 1000, /* an unauthenticated socket without heartbeats is closed */
     UNAUTHENTICATED_MAX_MS = 15 * 60 * 1000,

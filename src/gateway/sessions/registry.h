@@ -55,7 +55,7 @@ struct gateway {
     _Atomic bool draining;
     _Atomic int64_t delay_ms;       /* delay of events in ms, for tests of clients */
     _Atomic unsigned presence_bots; /* number of bot sessions with the intent GUILD_PRESENCES */
-    bool busy;                      /* only while stopping: a loop still has work */
+    bool busy;                      /* while the gateway stops: a loop still has work */
     struct gateway_counters count;
     unsigned cluster_heartbeats; /* heartbeats of this node as the first of the cluster */
 };
@@ -70,8 +70,8 @@ struct announced_presence {
 
 /* A session of another node. Changed by one thread, with the gateway's lock held. */
 struct remote_session {
-    struct link of_user; /* link in the list `remotes` of its account */
-    struct link of_node; /* link in its node's list of sessions */
+    struct link of_user; /* link in the list `remotes` of the session's account */
+    struct link of_node; /* link in the list of sessions of its node */
     uint32_t server;
     uint32_t round; /* last full update that contained this session (presence/directory_nodes.c) */
     uint64_t number;
@@ -124,7 +124,6 @@ struct session *registry_find_session_on_loop(struct gateway_loop *h, uint64_t n
 bool session_id_parse(struct str id, uint64_t *ret_number);
 /* Returns the loop that has the session or will receive it, or NULL. */
 struct gateway_loop *registry_find_loop_of_session(struct gateway *g, uint64_t number);
-/* Returns whether the session is on this node. */
 bool registry_has_session(struct gateway *g, uint64_t number);
 /* Counts a session start of the account, if its limits allow another session of this shard now.
  * `known` is a lower bound of today's starts; *ret is the new count. */

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* entries per page; each page is twice as long */
+enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* entries per page; each page has twice as many */
 
 static uint32_t replay_page_entry_count(const struct replay_page *page)
 {

@@ -31,8 +31,9 @@ enum session_state {
     SESSION_IDENTIFYING,  /* READY was not sent; the session is not visible to others */
     SESSION_LIVE,         /* the session has a connection */
     SESSION_DISCONNECTED, /* the connection is lost; the session may be resumed on this node */
-    SESSION_ARRIVING,     /* moves to its client's loop, until all missed events are sent */
-    /* Rebuilt from the journal of a crashed node, until all missed events are sent. */
+    SESSION_ARRIVING,     /* the session moves to its client's loop, until missed events are sent */
+    /* The session is rebuilt from the journal of a crashed node, until all missed events are
+     * sent. */
     SESSION_RECOVERED,
     SESSION_MOVING,    /* is being released to another node */
     SESSION_SUSPENDED, /* was stored because this node stops */
@@ -47,7 +48,6 @@ struct account_statuses {
 
 /* --- parts that only some sessions have, allocated when needed ------------------------ */
 
-/* Deadlines of a disconnected session. */
 struct session_disconnect_deadlines {
     struct session *session;
     struct deadline away, show_offline;
@@ -71,7 +71,7 @@ struct session_tasks {
     unsigned count;
 };
 
-/* State of the session as far as other nodes have received it (directory and replica). */
+/* State that other nodes have received of the session (directory and replica). */
 struct session_cluster_state {
     struct session *session;
     struct link unpublished; /* link in the loop's list of unpublished presences */
@@ -95,7 +95,8 @@ struct session_options {
 struct session_presence {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
-    /* Shown as offline, because it is disconnected; changed with the gateway's lock held. */
+    /* The session is shown as offline, because it is disconnected; changed with the gateway's lock
+     * held. */
     bool shown_offline;
     bool due; /* a change was not announced yet */
 };
@@ -133,7 +134,7 @@ struct session {
     unsigned char large_threshold;
     uint32_t behind_bytes; /* payload bytes of unsent dispatches */
 
-    struct caller caller; /* from the last IDENTIFY or RESUME; changed under the gateway's lock */
+    struct caller caller; /* caller of the last IDENTIFY or RESUME; set under the gateway's lock */
     /* auth_revocation_count when the credential was read; changed with the gateway's lock held. */
     uint64_t revocation_count;
     struct link link;         /* link in the loop's list of sessions */
@@ -204,7 +205,8 @@ void session_invalidate(
 /* Sends op 9 in a later loop message, for callers that are delivering an event: the end of a
  * session frees its subscriptions and their topics. */
 void session_invalidate_later(struct gateway_loop *h, uint64_t number);
-/* session_detach removes the session from its loop, to move it; session_attach adds it to one. */
+/* session_detach removes the session from its loop before a move; session_attach adds it to a
+ * loop. */
 void session_detach(struct session *s);
 void session_attach(struct session *s, struct gateway_loop *h);
 /* Assigns the session's next seq to the event, stores it in the replay buffer and sends it. */

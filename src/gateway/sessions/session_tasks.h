@@ -11,12 +11,12 @@ struct session;
 struct session_task {
     struct session_store_read store_read; /* store read of the current step */
     struct link of_session;
-    struct session *session; /* NULL if the session ended during a step */
+    struct session *session; /* NULL if the session ended during a step of the task */
     bool stepping;           /* a store read of the task is running */
     bool needs_socket;       /* the task pauses while the session is disconnected */
     /* Sets store_read.run for the next step. Returns false if the task is finished. */
     bool (*step)(struct session_task *e);
-    /* Called after the store read of a step, if the session still exists. */
+    /* Called after the store read of a task's step, if the session still exists. */
     void (*stepped)(struct session_task *e, enum err error);
     void (*free)(struct session_task *e);
 };

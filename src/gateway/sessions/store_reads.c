@@ -1,4 +1,4 @@
-/* store_reads.c - store transactions of a loop, ordered with its events. */
+/* store_reads.c - store transactions that run at a defined position among the events of a loop. */
 #include "gateway/sessions/store_reads.h"
 
 #include <time.h>

@@ -22,9 +22,9 @@ struct session_store_read {
     struct arena *arena;
     bool blocks_events; /* ordered read: events wait while the transaction runs */
     bool writes;        /* the transaction writes */
-    bool own_rows;      /* written with STORE_APPEND, because no other write depends on the rows */
+    bool own_rows;      /* uses STORE_APPEND, because no other write depends on the rows */
     bool in_background; /* a background read, which may take long */
-    uint64_t owner;     /* for round-robin scheduling of background reads; 0 if none */
+    uint64_t owner;     /* owner for round-robin scheduling of background reads; 0 if none */
     uint64_t after;     /* the read begins after the event with this number */
     uint64_t since;     /* number of the last event published before the transaction began */
     int64_t delivered_position; /* log position of the last event delivered before the transaction

@@ -15,7 +15,6 @@ enum {
     SMALL_GUILD_MEMBERS = 250
 }; /* in guilds up to this size, members get each other's presences */
 
-/* The permission overwrites of a channel. */
 struct channel_overwrites {
     snowflake id;
     int64_t type;

@@ -41,7 +41,6 @@ enum { SUBSCRIPTION_BYTES_OUTSIDE_GUILDS = offsetof(struct topic_subscription, v
 /* Sets the event log positions that the session's snapshot included. */
 void subscription_set_snapshot(struct topic_subscription *seat, struct snapshot_positions *known);
 
-/* The subscriptions of one session. */
 struct session_subscriptions {
     struct session *session;
     snowflake user_id;

@@ -47,7 +47,6 @@ enum err read_connection_of_account(struct tx *tx, struct str type, struct str i
                                     struct linked_account *ret, bool *ret_found);
 enum err read_connection_integrations(struct tx *tx, struct linked_account *c);
 
-/* Writes "connected_accounts" for READY. */
 enum err write_connected_accounts_json(struct tx *tx, snowflake user_id, struct json_writer *out);
 
 #endif

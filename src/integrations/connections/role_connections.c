@@ -34,7 +34,6 @@ static enum err get_role_connections_metadata(struct call *call)
     return e ? e : call_reply_object(call, &list);
 }
 
-/* Rejects duplicate keys. */
 static enum err refuse_duplicate_metadata_keys(struct call *call, const struct list *in)
 {
     const struct role_connection_metadata *all = in->items;

@@ -41,7 +41,7 @@ struct provider_response {
     enum provider_result result;
     struct provider_account account;
     struct list ids; /* struct str, at most PROVIDER_PAGE */
-    struct str next; /* cursor of the next page; empty on the last page */
+    struct str next; /* cursor of the next page of ids; empty on the last page */
 };
 
 struct provider_request {

@@ -145,7 +145,6 @@ static inline struct audience audience_of_channel_member(snowflake channel_id, s
     return (struct audience){ .kind = AUDIENCE_USER, .id = user_id, .channel_id = channel_id };
 }
 
-/* Returns the audience of one gateway session, by its number. */
 static inline struct audience audience_of_session(uint64_t number)
 {
     return (struct audience){ .kind = AUDIENCE_SESSION, .id = number };

@@ -44,7 +44,8 @@ void permission_trace_add(struct permission_trace *trace, const struct permissio
         trace->steps[trace->count++] = *step;
 }
 
-/* If the step applies, removes the permissions outside `remaining` and records the step. */
+/* If the step of the computation applies, removes the permissions outside `remaining` and records
+ * the step. */
 TRACED uint64_t limit_permissions(uint64_t permissions, bool applies, uint64_t remaining,
                                   enum permission_step_kind kind, struct permission_trace *trace)
 {

@@ -50,7 +50,7 @@ struct permission_trace {
     size_t count;
     struct permission_step steps[PERMISSION_TRACE_MAX];
 };
-/* Records a step; no effect if the trace is NULL. */
+/* Records a step of a permission computation; no effect if the trace is NULL. */
 void permission_trace_add(struct permission_trace *trace, const struct permission_step *step);
 
 uint64_t permissions_in_guild(const struct permission_input *input);

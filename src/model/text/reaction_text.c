@@ -234,8 +234,8 @@ static char *put_count(char *at, struct str s)
     return at + 1;
 }
 
-/* JSON that follows the counts of a reaction, indexed by whether the reader has added a normal and
- * a burst reaction. The size is constant, so that the compiler inlines the copy. */
+/* JSON that follows the counts of a reaction, indexed by whether the reading user has added a
+ * normal and a burst reaction. The size is constant, so that the compiler inlines the copy. */
 enum { MAX_TAIL_BYTES = 48 };
 #define TAIL_TEXT(me, burst)                                                         \
     {                                                                                \

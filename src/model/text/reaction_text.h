@@ -29,9 +29,8 @@ struct reaction_line {
     struct str emoji; /* JSON of a struct reaction_emoji */
 };
 
-/* Writes the first line of a reaction text, with 0 as the reader. */
+/* Writes the first line of a reaction text. Its id of the reading user is 0. */
 void reaction_text_append_first_line(struct buf *out);
-/* Returns the text after the first line. */
 struct str reaction_text_skip_first_line(struct str text);
 /* Parses the next line and removes it from *text. Returns false at the end or on an error. */
 bool reaction_line_parse_next(struct str *text, struct reaction_line *ret);
@@ -53,13 +52,13 @@ const struct reaction_emoji *reaction_emoji_decode(struct arena *arena,
                                                    const struct reaction_line *line);
 
 void reaction_text_set_reader(struct str text, snowflake reader);
-/* Marks in a copy of the text that the reader has reacted with an emoji; does nothing if the text
- * no longer contains the emoji. */
+/* Marks in a copy of the text that the reading user has reacted with an emoji; does nothing if the
+ * text no longer contains the emoji. */
 void reaction_text_mark_reader(struct str text, snowflake id,
                                enum reader_reaction_bits reader_bits);
 void write_reactions_json(struct json_writer *j, struct str text);
 
-/* Offsets in the JSON of a reaction, to change it for readers who have used the reaction. */
+/* Offsets in the JSON of a reaction, to change the JSON for users who have added the reaction. */
 struct reaction_json_offsets {
     snowflake id;
     struct str users;

@@ -101,8 +101,8 @@ struct http_server_options {
     int socket; /* inherited listening socket, which the server will close; 0 if there is none */
     struct tls_context *tls; /* NULL if the server offers plain HTTP only */
     bool tls_only;           /* whether plain HTTP is refused */
-    int64_t head_timeout_ms; /* limit for a request head: 30 s; interval of the minimum body rate */
-    int64_t idle_timeout_ms; /* limit between requests: 75 s; interval of the minimum send rate */
+    int64_t head_timeout_ms; /* limit for a request head: 30 s; interval to measure the body rate */
+    int64_t idle_timeout_ms; /* limit between requests: 75 s; interval to measure the send rate */
     size_t body_memory;      /* limit for all bodies together, in bytes; 0 means no limit */
     const struct trusted_proxy_networks *proxies; /* trusted proxies; NULL if there are none */
     bool proxy_protocol; /* whether proxies may send a PROXY protocol header */
@@ -181,7 +181,7 @@ struct websocket_handler {
      * the peer's close code, or 1006. The websocket must not be used afterwards. Called from the
      * loop, never inside another callback of the handler. */
     void (*closed)(struct websocket *ws, int code);
-    void (*shutdown)(struct websocket *ws); /* called when the server stops; NULL means 1001 */
+    void (*shutdown)(struct websocket *ws); /* called at server stop; NULL means close code 1001 */
     void (*drained)(
         struct websocket *ws); /* called from the loop as websocket_notify_when_drained requested */
 };

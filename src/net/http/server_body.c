@@ -90,7 +90,7 @@ static void start_receiving_body(struct connection *c)
         return;
     }
     if (!reserve_body_budget(c->server_loop, call,
-                             0)) { /* the head counts, too: it is stored as long as the body */
+                             0)) { /* the head counts, too, because it is stored with the body */
         connection_refuse_request(c, 503, STR("Retry-After: 5\r\n"));
         return;
     }

@@ -209,7 +209,7 @@ struct connection {
     bool upgraded : 1; /* whether the connection is or was a WebSocket */
     bool used : 1;     /* whether any request was received */
     struct link link;  /* in server_loop->connections */
-    struct link later; /* in server_loop->input.postponed, if `in` has postponed input */
+    struct link later; /* link in server_loop->input.postponed, if `in` has postponed input */
     struct deadline deadline;
     struct buf in;         /* received bytes that are not handled yet */
     uint64_t queued_bytes; /* bytes queued because the kernel did not accept them */
@@ -253,7 +253,6 @@ bool server_loop_read_time_is_up(struct server_loop *h);
 void connection_postpone_input(struct connection *c);
 void on_continue_postponed_input(struct loop_message *post);
 
-/* Prefetches the cache lines that sending needs. */
 static inline void connection_prefetch(const struct connection *c)
 {
     __builtin_prefetch((const char *)c + 64);

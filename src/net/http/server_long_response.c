@@ -158,8 +158,8 @@ static void begin_long_response(struct connection *c, struct http_server_request
     http_server_request_free(call);
 }
 
-/* Appends the headers and starts the body. If the connection's input is being handled, the code
- * that handles it sends the output. */
+/* Appends the headers and starts the body. If the connection's input is being handled, the function
+ * that handles the input sends the output. */
 static void respond_with_long_body(struct http_server_request *call,
                                    const struct response_head *head, struct long_response f)
 {

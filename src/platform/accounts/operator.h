@@ -42,7 +42,6 @@ enum err account_erase(struct call *call, const struct user *u);
 bool account_is_erased(struct arena *arena, const struct user *u);
 extern const struct job_kind account_erasure_job; /* deletes the other rows in steps */
 
-/* *ret is true if the account owns guilds, applications or teams. */
 enum err account_owns_guild_app_or_team(struct call *call, snowflake id, bool *ret);
 /* Days between account_schedule_deletion and the deletion. Until then the account can only be used
  * to cancel the deletion. account_schedule_deletion returns ERR_OWNS_THINGS if the account owns

@@ -50,7 +50,6 @@ enum err user_settings_find(struct tx *tx, snowflake user_id, struct user_settin
 enum err user_settings_from_json(struct arena *arena, struct str document,
                                  struct user_settings *ret);
 
-/* Writes the "user_settings_proto" value of READY. */
 enum err write_ready_settings_proto(struct tx *tx, snowflake user_id, struct json_writer *out);
 
 /* Bits of friend_discovery_flags: data by which other users can find the user. */

@@ -1,4 +1,4 @@
-/* world.c - import and export of accounts in world files. */
+/* world.c - import and export of accounts in world files (JSON data sets). */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "platform/accounts/accounts.h"

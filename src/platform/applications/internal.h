@@ -18,7 +18,7 @@ struct application_patch {
     struct opt_str terms_of_service_url, privacy_policy_url, event_webhooks_url;
     struct opt_int event_webhooks_status;
     struct opt_list event_webhooks_types;
-    struct opt_id team_id; /* in the create route only; another route transfers an app to a team */
+    struct opt_id team_id; /* only in the create route; another route transfers an app to a team */
     struct opt_int type, max_participants, explicit_content_filter; /* validated but not stored */
     struct opt_list redirect_uris, tags, integration_types_config;
     struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;

@@ -1,4 +1,4 @@
-/* world.c - import and export of applications and their bots in world files. */
+/* world.c - import and export of applications and their bots in world files (JSON data sets). */
 #include "platform/applications/internal.h"
 
 #include <sodium.h>

@@ -29,7 +29,7 @@ struct keyword_mark {
 struct keyword_automaton {
     struct keyword_node *nodes; /* array of nodes with a sentinel at the end */
     unsigned char *labels;      /* byte by which each node is entered from its parent */
-    struct keyword_mark *marks; /* one per sorted keyword, in the same order */
+    struct keyword_mark *marks; /* one mark per sorted keyword, in the same order */
     uint32_t count, rules;
     uint32_t roots[256]; /* indexed by byte: child of the root, or ROOT if there is none */
     size_t bytes, cost;

@@ -1,4 +1,4 @@
-/* world.c - import and export of AutoMod rules in world files. */
+/* world.c - import and export of AutoMod rules in world files (JSON data sets). */
 #include "platform/automod/automod.h"
 #include "platform/worlds/import_export.h"
 

@@ -23,7 +23,6 @@ enum err emoji_insert(struct tx *tx, const struct emoji *e);
 enum err emoji_update(struct tx *tx, const struct emoji *e);
 /* Deletes the emoji and its picture. */
 enum err emoji_delete(struct call *call, const struct emoji *e);
-/* Reads the user who uploaded each emoji. */
 enum err emojis_read_uploaders(struct tx *tx, struct list *emojis);
 
 /* --- permission to change emoji ------------------------------------------------------- */

@@ -4,7 +4,6 @@
 
 #include "platform/emojis/emojis.h"
 
-/* Emits GUILD_EMOJIS_UPDATE with all emoji of the guild. */
 enum err guild_emojis_emit_update(struct call *call, snowflake guild_id);
 
 /* --- roles.c -------------------------------------------------------------------------- */

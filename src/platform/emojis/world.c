@@ -1,4 +1,4 @@
-/* world.c - import and export of guild and application emoji in world files. */
+/* world.c - import and export of guild and application emoji in world files (JSON data sets). */
 #include "base/emoji.h"
 #include "base/pictures.h"
 #include "model/emoji.h"

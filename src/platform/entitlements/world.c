@@ -1,4 +1,4 @@
-/* world.c - import and export of SKUs and entitlements in world files. */
+/* world.c - import and export of SKUs and entitlements in world files (JSON data sets). */
 #include "platform/entitlements/internal.h"
 #include "platform/worlds/import_export.h"
 

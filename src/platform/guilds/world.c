@@ -1,5 +1,5 @@
-/* world.c - import and export of guilds in world files, and the table of the lists that a guild
- * contains. */
+/* world.c - import and export of guilds in world files (JSON data sets), and the table of the lists
+ * that a guild contains. */
 #include "platform/guilds/world.h"
 
 #include "base/mem.h"

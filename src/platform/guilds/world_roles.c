@@ -1,4 +1,4 @@
-/* world_roles.c - import and export of roles in world files. */
+/* world_roles.c - import and export of roles in world files (JSON data sets). */
 #include "model/guild.h"
 #include "model/permissions/permissions.h"
 #include "platform/guilds/internal.h"

@@ -20,7 +20,6 @@
 #define CHANNEL_NOT_DELETED " not" CHANNEL_BEING_DELETED("invites.channel_id")
 #define NOT_EXPIRED(now)    " (expires_at is null or expires_at > " now ")"
 
-/* Returns an absent value for a null column. */
 static struct opt_id optional_id_from_row(const struct rows *r, int column)
 {
     return (struct opt_id){ row_is_null(r, column) ? ABSENT : GIVEN, row_id(r, column) };

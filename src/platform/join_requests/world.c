@@ -1,4 +1,5 @@
-/* world.c - import and export of membership forms and join requests in world files. */
+/* world.c - import and export of membership forms and join requests in world files (JSON data
+ * sets). */
 #include "base/clock.h"
 #include "platform/join_requests/internal.h"
 #include "platform/guilds/guilds.h"

@@ -1,4 +1,4 @@
-/* world.c - import and export of members and bans in world files. */
+/* world.c - import and export of members and bans in world files (JSON data sets). */
 #include "base/clock.h"
 #include "model/guild.h"
 #include "model/fields/ids.h"

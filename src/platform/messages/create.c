@@ -197,8 +197,7 @@ enum err message_create(struct call *call, const struct new_message *draft, stru
         return e;
 
     emit_message_create(call, &c, ret, &event);
-    ret->cached_json =
-        (struct str){ 0 }; /* the precomputed JSON becomes outdated if the caller changes *ret */
+    ret->cached_json = (struct str){ 0 }; /* cleared, because the caller may change *ret */
     return OK;
 }
 

@@ -21,12 +21,12 @@ struct message_page {
     snowflake before, after, around;
     int64_t limit;
 };
-/* Reads a page, newest first. A message with precomputed JSON gets only ids, JSON and reactions;
- * others get all columns. */
+/* Reads a page of messages, newest first. Only ids, JSON and reactions are read of a message with
+ * precomputed JSON, all columns of others. */
 enum err message_page_read(struct tx *tx, snowflake channel_id, const struct message_page *page,
                            struct list *ret);
-/* Reads the authors of a page (struct user) with one query, if the store needs network round trips
- * (PostgreSQL). On SQLite *ret is empty. */
+/* Reads the authors (struct user) of a page of messages with one query, if the store needs network
+ * round trips (PostgreSQL). On SQLite *ret is empty. */
 enum err message_page_read_authors(struct tx *tx, snowflake channel_id,
                                    const struct message_page *page, struct list *ret);
 /* Reads the newest message of a channel with all columns. The list is empty if there is none. */
@@ -94,8 +94,8 @@ void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct 
                                      const struct message *m);
 /* Ends the recording of offsets. Returns false if the buffer was too small for all offsets. */
 bool own_reaction_offsets_finish(struct own_reaction_offsets *marks, struct arena *arena);
-/* Lists the offsets (uint32_t, ascending) in the page at which false must become true, because the
- * caller has added the reaction. */
+/* Lists the offsets (uint32_t, ascending) of the "me" values in a cached page of messages that must
+ * become true, because the caller has added the reaction. */
 enum err own_reaction_offsets_read(struct call *call, const struct own_reaction_offsets *marks,
                                    struct list *ret);
 /* Appends a copy of a cached page of messages in which the "me" values at these offsets are
@@ -105,13 +105,13 @@ void copy_page_with_own_reactions(struct buf *out, struct str page, const struct
 /* --- page_cache.c: cache of encoded pages ----------------------------------------------- */
 
 struct cached_message_page;
-/* Returns the cached page, or NULL if none is valid. The transaction must have read from the store
- * before. */
+/* Returns the cached page of messages, or NULL if none is valid. The transaction must have read
+ * from the store before. */
 const struct cached_message_page *message_page_cache_find(struct tx *tx, snowflake channel_id,
                                                           const struct message_page *asked);
 enum err message_page_cache_reply(struct call *call, const struct cached_message_page *p);
-/* Replies with complete messages and caches the page. Returns false, without a reply, if the page
- * cannot be cached. */
+/* Replies with a page of complete messages and caches the page. Returns false, without a reply, if
+ * the page cannot be cached. */
 bool message_page_cache_store_and_reply(struct call *call, const struct message_page *asked,
                                         const struct list *messages, enum err *ret);
 

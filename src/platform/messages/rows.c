@@ -169,7 +169,7 @@ static const char PAGE_AFTER[] = "select " PAGE_COLUMNS OF_CHANNEL_AFTER;
 static const char AUTHORS_BEFORE[] = AUTHORS_OF(OF_CHANNEL_BEFORE);
 static const char AUTHORS_AFTER[] = AUTHORS_OF(OF_CHANNEL_AFTER);
 
-/* A page consists of one range of messages, or of two around a message. */
+/* A page of messages consists of one range of messages, or of two around a message. */
 struct page_range {
     bool newer; /* true for messages newer than `from`, false for older ones */
     snowflake from;
@@ -239,7 +239,7 @@ static const char PAGE_WITHOUT_JSON[] =
     "ephemeral_for is null and shown is null order by id desc";
 
 /* Reads all columns of the messages without precomputed JSON, with one query, in the order of the
- * page. */
+ * page of messages. */
 static enum err read_messages_without_json(struct tx *tx, snowflake channel_id, struct list *page)
 {
     struct message *m = page->items, *end = m + page->count, *last = end;

@@ -21,7 +21,6 @@ struct scopes {
 };
 /* Parses scope names. Returns false if the text has no scope or an unknown scope. */
 bool scopes_parse(struct arena *a, struct str text, struct scopes *ret);
-/* Returns the union of two sets of scopes. */
 struct scopes scopes_union(struct arena *a, const struct scopes *one, const struct scopes *two);
 bool scopes_contain(const struct scopes *s, const char *name);
 

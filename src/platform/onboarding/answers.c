@@ -36,7 +36,6 @@ static void collect_option_roles(struct arena *arena, const struct onboarding_op
     }
 }
 
-/* Checks the number of answers to a prompt. */
 static void check_prompt_answer_count(struct call *call, const struct onboarding_prompt *p,
                                       size_t chosen)
 {

@@ -48,7 +48,6 @@ enum err read_guild_roles_and_channels(struct tx *tx, snowflake guild_id,
 const struct role *find_guild_role_by_id(const struct guild_roles_and_channels *p, snowflake id);
 const struct channel *find_guild_channel_by_id(const struct guild_roles_and_channels *p,
                                                snowflake id);
-/* Removes ids of deleted roles and channels from the onboarding. */
 void onboarding_remove_deleted_ids(struct onboarding *o, const struct guild_roles_and_channels *p);
 
 /* --- put_onboarding.c ----------------------------------------------------------------- */

@@ -57,7 +57,6 @@ static enum err channel_exists_in_guild(struct tx *tx, snowflake guild_id, snowf
                      BIND(v_id(id), v_id(guild_id)), ret);
 }
 
-/* Removes deleted channels from the welcome screen. */
 static enum err remove_deleted_channels(struct tx *tx, snowflake guild_id, struct welcome_screen *s)
 {
     struct welcome_channel *c = s->welcome_channels.items;

@@ -1,4 +1,4 @@
-/* world.c - import and export of onboarding prompts in world files. */
+/* world.c - import and export of onboarding prompts in world files (JSON data sets). */
 #include "platform/onboarding/onboarding.h"
 
 #include "platform/emojis/world.h"

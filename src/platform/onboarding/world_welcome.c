@@ -1,4 +1,4 @@
-/* world_welcome.c - import and export of welcome screens in world files. */
+/* world_welcome.c - import and export of welcome screens in world files (JSON data sets). */
 #include "model/welcome.h"
 #include "platform/emojis/world.h"
 #include "platform/guilds/guilds.h"

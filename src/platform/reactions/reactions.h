@@ -13,7 +13,6 @@ struct reaction_emoji_name {
     struct str text; /* the characters, or the name before the id */
     struct str key;  /* identifies the emoji: Unicode characters, or ":id" */
 };
-/* Parses an emoji. Returns false if the text is not an emoji. */
 bool emoji_name_parse(struct arena *arena, struct str text, struct reaction_emoji_name *ret);
 
 /* Resolves an emoji in a world file: Unicode characters, name:id, or the name of a guild emoji. */

@@ -1,4 +1,4 @@
-/* world.c - import and export of reactions in world files. */
+/* world.c - import and export of reactions in world files (JSON data sets). */
 #include "platform/reactions/internal.h"
 
 #include "model/text/reaction_text.h"

@@ -18,13 +18,11 @@ enum err check_friend_limit(struct tx *tx, snowflake user_id);
  * the account that accepts. No effect if they are friends already. May return ERR_MAX_FRIENDS. */
 enum err friendship_create(struct call *call, snowflake by, snowflake other, bool *ret_new);
 
-/* Writes the relationship fields of READY. */
 enum err ready_write_relationships(struct tx *tx, snowflake user_id, struct ready_writer *shape,
                                    struct json_writer *out);
 
 /* Reads the friends that two accounts have in common (struct user), sorted by id. */
 enum err mutual_friends(struct tx *tx, snowflake a, snowflake b, struct list *ret);
-/* Reads the ids of all friends of an account. */
 enum err friend_ids_read(struct tx *tx, snowflake user_id, struct list *ret);
 
 extern const struct domain profiles_domain; /* route /users/{user.id}/profile */

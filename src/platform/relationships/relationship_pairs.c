@@ -165,7 +165,6 @@ static enum err emit_relationship_event(struct call *call, enum event event, sno
 
 /* --- changing ------------------------------------------------------------------------- */
 
-/* Returns the row of one user after the change. */
 static struct relationship_side compute_side_after_change(const struct relationship_side *before,
                                                           const struct relationship_side_change *c,
                                                           const struct friend_request *request)

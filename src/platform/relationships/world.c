@@ -1,4 +1,4 @@
-/* world.c - import and export of relationships in world files. */
+/* world.c - import and export of relationships in world files (JSON data sets). */
 #include "base/clock.h"
 #include "model/user.h"
 #include "platform/relationships/relationship_pairs.h"

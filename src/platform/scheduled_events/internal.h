@@ -106,7 +106,6 @@ enum err audit_add_scheduled_events(struct call *call, struct audit_log_objects 
 
 /* --- status.c ------------------------------------------------------------------------- */
 
-/* Returns the audience of gateway events about the scheduled event. */
 struct audience event_audience(const struct scheduled_event *e);
 void emit_scheduled_event(struct call *call, enum event what, const struct scheduled_event *e);
 /* Schedules the event's start or end job; call after a change of its times or status. */

@@ -29,7 +29,6 @@ enum err check_view_event_permission(struct call *call, const struct scheduled_e
     return perms & PERMISSION(VIEW_CHANNEL) ? OK : ERR_UNKNOWN_SCHEDULED_EVENT;
 }
 
-/* Returns the permissions that the event's type needs. */
 static uint64_t permissions_needed_for_event_type(const struct scheduled_event *e)
 {
     switch (e->entity_type) {

@@ -1,4 +1,4 @@
-/* world.c - import and export of scheduled events in world files. */
+/* world.c - import and export of scheduled events in world files (JSON data sets). */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "model/channel.h"

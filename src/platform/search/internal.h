@@ -28,7 +28,7 @@ struct str search_term_of_word(struct arena *a, char kind, struct str word);
 
 enum unindexed_order {
     UNINDEXED_NEWEST,
-    UNINDEXED_OLDEST_LOCKED /* locks their rows in message_unindexed; skips rows locked by others */
+    UNINDEXED_OLDEST_LOCKED /* oldest first; locks their rows and skips rows that others lock */
 };
 /* Reads up to `limit` unindexed messages (struct search_document) in this order. */
 enum err read_unindexed_documents(struct tx *tx, enum unindexed_order order, int64_t limit,

@@ -1,4 +1,4 @@
-/* world.c - import and export of soundboard sounds in world files. */
+/* world.c - import and export of soundboard sounds in world files (JSON data sets). */
 #include "platform/sounds/internal.h"
 #include "platform/worlds/import_export.h"
 

@@ -11,7 +11,6 @@ enum err sticker_insert(struct tx *tx, const struct sticker *s);
 enum err sticker_update(struct tx *tx, const struct sticker *s);
 /* Deletes the sticker's row and file. */
 enum err sticker_delete(struct call *call, const struct sticker *s);
-/* Sets .user of each sticker to its uploader. */
 enum err read_sticker_uploaders(struct tx *tx, struct list *stickers);
 
 /* --- routes.c ------------------------------------------------------------------------- */

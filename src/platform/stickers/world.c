@@ -1,4 +1,4 @@
-/* world.c - import and export of stickers in world files. */
+/* world.c - import and export of stickers in world files (JSON data sets). */
 #include "model/sticker.h"
 #include "platform/emojis/emojis.h"
 #include "platform/stickers/internal.h"

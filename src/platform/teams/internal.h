@@ -37,7 +37,6 @@ enum err teams_read_of_user(struct tx *tx, snowflake user_id, struct list *ret);
 enum err team_update(struct tx *tx, const struct team *team);
 enum err team_delete(struct tx *tx, snowflake id);
 enum err team_has_applications(struct tx *tx, snowflake id, bool *ret);
-/* Counts the teams that a user is a member of. */
 enum err count_teams_of_user(struct tx *tx, snowflake user_id, int64_t *ret);
 
 enum err team_member_insert(struct tx *tx, const struct team_member *m, struct str digest);

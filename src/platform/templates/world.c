@@ -1,5 +1,5 @@
-/* world.c - import and export of guild templates in world files. A world file does not contain the
- * serialized guild: an import serializes the imported guild. */
+/* world.c - import and export of guild templates in world files (JSON data sets). A world file does
+ * not contain the serialized guild: an import serializes the imported guild. */
 #include "base/clock.h"
 #include "platform/templates/templates.h"
 #include "platform/worlds/import_export.h"

@@ -63,7 +63,6 @@ enum err thread_add_members(struct call *call, const struct channel *thread, con
                             int64_t flags, bool delivered_to);
 enum err thread_remove_member(struct call *call, const struct channel *thread, snowflake user_id,
                               bool *ret_found);
-/* Reads whether a user can view the thread's parent channel. */
 enum err read_can_view_parent(struct call *call, const struct channel *thread, snowflake user_id,
                               bool *ret);
 /* Emits THREAD_MEMBER_UPDATE with the thread settings to each member of the unarchived thread. */

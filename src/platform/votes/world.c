@@ -1,4 +1,4 @@
-/* world.c - import and export of polls in world files. */
+/* world.c - import and export of polls in world files (JSON data sets). */
 #include <inttypes.h>
 
 #include "api/jobs/jobs.h"

@@ -225,7 +225,6 @@ static struct str convert_slack_links(struct arena *arena, struct str s)
     return buf_move_to_arena(&out, arena);
 }
 
-/* Returns the text, or absent if it is empty. */
 static struct opt_str text_or_absent(struct str s)
 {
     return s.n ? opt_str_or_null(s) : (struct opt_str){ 0 };

@@ -1,4 +1,5 @@
-/* world.c - import and export of webhooks in world files. An import issues new tokens. */
+/* world.c - import and export of webhooks in world files (JSON data sets). An import issues new
+ * tokens. */
 #include "platform/webhooks/internal.h"
 
 #include <sodium.h>

@@ -1,4 +1,4 @@
-/* world.c - import and export of widget settings in world files. */
+/* world.c - import and export of widget settings in world files (JSON data sets). */
 #include "platform/guilds/guilds.h"
 #include "platform/widgets/widgets.h"
 #include "platform/worlds/import_export.h"

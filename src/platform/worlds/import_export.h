@@ -261,7 +261,6 @@ static inline struct opt_str export_optional_text(struct opt_str v)
 {
     return (struct opt_str){ v.given == GIVEN ? GIVEN : ABSENT, v.value };
 }
-/* Formats an id as a decimal string. */
 static inline struct str format_id_string(struct tx *tx, snowflake id)
 {
     return str_printf(tx_arena(tx), "%" PRIu64, id);

@@ -15,7 +15,6 @@ static size_t json_string_length(const char *p)
     return n + 1;
 }
 
-/* Returns whether the object or array at p contains an object. */
 static bool contains_nested_object(const char *p)
 {
     int depth = 0;

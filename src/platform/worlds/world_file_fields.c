@@ -94,7 +94,6 @@ static void add_part_field(struct world_file_format *f, struct world_object *o, 
     o->schema.size += sizeof(struct opt_list);
 }
 
-/* Returns the row that declares this field, or NULL. */
 static const struct world_file_field *find_part_of_field(const struct world_object *o,
                                                          struct str name)
 {

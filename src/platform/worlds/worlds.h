@@ -12,7 +12,7 @@ struct domain;
 
 /* Number of imported objects of a type: created, or found and updated. */
 struct imported_object_count {
-    const char *what; /* such as "users"; NULL ends a list */
+    const char *what; /* name of the objects, such as "users"; NULL ends a list */
     int64_t made, known;
 };
 enum { WORLD_COUNTS = 10 };
@@ -76,7 +76,6 @@ struct demo_ids {
 };
 enum err demo_ids_read(struct store *store, struct demo_ids *ret);
 
-/* Returns whether the store has no accounts. */
 enum err store_has_no_accounts(struct store *store, bool *ret);
 
 /* Issues a token for an account. The token replaces earlier tokens with the same purpose. .found is

@@ -21,9 +21,9 @@
 enum {
     DAVE_VERSION = 1,           /* highest supported version */
     DAVE_MEMBERS_MAX = 100,     /* rooms with more participants are not encrypted (version 0) */
-    DAVE_MEMBERS_AGAIN = 80,    /* such a room is encrypted again when it has at most this many */
-    DAVE_BATCH_MEMBERS = 20,    /* in rooms with more members, rounds are DAVE_BATCH_MS apart */
-    DAVE_BATCH_MS = 1000,       /* minimum time between two opcodes 27 of a room with such rounds */
+    DAVE_MEMBERS_AGAIN = 80,    /* large rooms are encrypted again with at most this many members */
+    DAVE_BATCH_MEMBERS = 20,    /* in larger rooms, rounds of proposals are DAVE_BATCH_MS apart */
+    DAVE_BATCH_MS = 1000,       /* minimum time between two rounds (opcode 27) of a large room */
     DAVE_TRANSITION_MS = 2000,  /* longest wait for opcode 23 */
     DAVE_COMMIT_MS = 2000,      /* longest wait for a commit ... */
     DAVE_COMMIT_MEMBER_MS = 50, /* additional time to wait for a commit, per proposal */

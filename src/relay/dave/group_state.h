@@ -27,7 +27,7 @@ struct dave_member {
     bool proposed;      /* the Add proposal was sent; only before the group is established */
     bool in_transition; /* receives opcode 22 of the running transition */
     bool ready;         /* sent opcode 23 */
-    bool distrusted;    /* its commits are ignored: most recipients of one reported it as invalid */
+    bool distrusted;    /* commits of the member are ignored: most recipients reported one */
     int leaf;           /* or NO_LEAF */
     /* Numbers of key packages that have not arrived: requested by opcode 4 or 24, announced by
      * opcode 31. The client sends one for each; all but the last are outdated when they arrive. */

@@ -104,8 +104,7 @@ static struct str reader_signature(struct mls_reader *r)
     return s;
 }
 
-/* Returns the bytes that were read since an earlier time; start is the rest of the input at that
- * time. */
+/* Returns the bytes that were read since the rest of the input was `start`. */
 static struct str reader_since(const struct mls_reader *r, struct str start)
 {
     return str_slice(start.p, start.n - r->rest.n);

@@ -62,7 +62,6 @@ static bool proposal_is_for(const struct dave_room *room, const struct dave_prop
     return !p->adds || (p->user != m->user && map_get(&room->members, p->user));
 }
 
-/* Sends the proposals from index `from` on to a member. */
 void proposals_send(struct dave_room *room, const struct dave_member *m, size_t from)
 {
     struct buf payload;

@@ -82,8 +82,8 @@ static void count_encrypted_room(struct relay_room *room, bool encrypted)
     room->is_counted_encrypted = encrypted;
 }
 
-/* Updates counters and the cached message. Call it after each call of a function that may change
- * the group. */
+/* Updates the counters and drops the cached message. Call it after each call of a function that may
+ * change the group. */
 static void group_changed(struct relay_room *room)
 {
     struct dave_rooms *shared = shared_of(room);

@@ -153,7 +153,6 @@ static void round_propose(struct dave_room *room, int64_t now)
     round_await_commit(room, now);
 }
 
-/* Proposes the changes that have accumulated, if the room is ready for them. */
 void round_start(struct dave_room *room, int64_t now)
 {
     int64_t start = room->not_before;

@@ -34,7 +34,6 @@ const char *media_cipher_mode_name(const struct media_cipher *s); /* name of the
 /* Returns whether the RTP header is the nonce, so that no header may be sent twice. */
 bool media_cipher_uses_header(const struct media_cipher *s);
 
-/* A decrypted packet. */
 struct decrypted_rtp_packet {
     unsigned char header[RTP_HEADER_SIZE]; /* without CSRCs */
     bool extended;

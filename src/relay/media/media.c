@@ -18,7 +18,7 @@ enum {
     WINDOW_VIDEO_PACKETS = 4000, /* video packets per second, of all layers of a camera or screen */
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     ACTIVITY_INTERVAL_MS = 20 * 1000,
-    INTERRUPT_RECEIVERS = 128, /* so many receivers get a datagram before other rooms have a turn */
+    INTERRUPT_RECEIVERS = 128,   /* receivers that get a datagram before other rooms have a turn */
     CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
     MAX_RTP_HEADERS = 1 << 26,   /* after this many 20 ms frames, the RTP header repeats */
 };

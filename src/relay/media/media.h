@@ -71,7 +71,7 @@ void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size
 
 /* --- browser_media.c: datagrams of browsers ------------------------------------------- */
 
-/* Returns whether a browser sends such a datagram from its address: DTLS, RTP or RTCP. */
+/* Returns whether the datagram is DTLS, RTP or RTCP, which browsers send from their address. */
 bool is_browser_datagram(struct str datagram);
 /* Handles STUN, and DTLS from the address of a browser; queues RTP and RTCP. Returns true if d was
  * freed or queued, false for other datagrams. */

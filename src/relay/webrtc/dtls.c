@@ -123,7 +123,6 @@ static bool write_fingerprint(X509 *certificate, const char *name, const EVP_MD 
     return true;
 }
 
-/* Returns whether one of the offered fingerprints is that of the certificate. */
 static bool fingerprint_is_offered(const struct dtls *d, X509 *certificate)
 {
     static const struct {

@@ -13,7 +13,7 @@
 enum {
     ICE_UFRAG_SIZE = 8,
     ICE_PASSWORD_SIZE = 24,
-    WEBRTC_CONSENT_MS = 30 * 1000,   /* no media after this time without STUN (RFC 7675) */
+    WEBRTC_CONSENT_MS = 30 * 1000,   /* time without STUN after which no media is sent (RFC 7675) */
     WEBRTC_HANDSHAKE_CHECK_MS = 200, /* interval of checks for lost DTLS datagrams */
     WEBRTC_HANDSHAKES_MAX = 3,       /* handshakes of one session description */
     WEBRTC_HANDSHAKE_DATAGRAMS = 32, /* DTLS datagrams that may wait for the thread pool */

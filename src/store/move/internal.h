@@ -51,7 +51,6 @@ void append_table_select(const struct moved_table *t, bool behind, struct buf *o
 
 enum { MOVE_DIGEST_SIZE = 16, MOVE_MAX_ROW_BYTES = 1 << 30 };
 
-/* Progress of copying one table. */
 struct move_table_progress {
     int64_t rows;
     unsigned char sum[MOVE_DIGEST_SIZE];

@@ -211,7 +211,7 @@ static void send_or_end_transaction(struct loop_reader *r)
         loop_reader_disconnect(r);
 }
 
-/* Runs all reads again, as far as the rows that have arrived allow. */
+/* Runs all reads again, until each needs rows that have not arrived. */
 static void rerun_reads(struct loop_reader *r)
 {
     unsigned count = r->count;
@@ -220,7 +220,7 @@ static void rerun_reads(struct loop_reader *r)
     r->running = true;
     r->spent_at = clock_thread_cpu_ns();
     for (unsigned i = 0; i < count; i++) {
-        struct work_item *w = r->reads[i]; /* the next line may overwrite the slot */
+        struct work_item *w = r->reads[i]; /* the next line may overwrite this array element */
 
         if (run_read(r, w) == READ_NEEDS_ROWS)
             r->reads[r->count++] = w;
@@ -280,7 +280,8 @@ static bool accept_result(struct loop_reader *r, PGresult *result)
 
     if (is_end ? result != NULL : !postgres_result_is_ok(result)) {
         if (is_query_error(result))
-            /* An error closes the connection, and the same query would close the next one. */
+            /* An error closes the connection. On a loop, the same query would close the next
+             * connection, too. */
             read_disallow_on_loop(r->pool, e->work);
         pq.clear(result);
         return false;

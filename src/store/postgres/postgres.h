@@ -139,7 +139,6 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c);
 void postgres_free_prepared_statements(struct postgres_conn *c);
 void postgres_discard_queued_statements(struct postgres_conn *c);
 void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work);
-/* See tx_exec_deferred. */
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
                                 size_t count);
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
@@ -245,7 +244,8 @@ struct postgres {
         struct map by_key;          /* struct learned_queries by work_item.prefetch_key */
         struct related_id *related; /* without the lock */
     } prefetcher;
-    /* By postgres_write_lock_index; locked exclusively by a work item that conflicted too often. */
+    /* Indexed by postgres_write_lock_index; locked exclusively by a work item that conflicted too
+     * often. */
     pthread_rwlock_t write_locks[POSTGRES_WRITE_LOCKS];
     _Atomic unsigned connected;        /* number of connected workers */
     _Atomic unsigned silences;         /* number of connections that timed out */

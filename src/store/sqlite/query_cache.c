@@ -36,7 +36,7 @@ struct cached_rows {
     unsigned rows;
     int columns;
     size_t count;
-    struct value *values, *cells; /* in the allocation of this struct, before their bytes */
+    struct value *values, *cells; /* arrays in the allocation of this struct, before their bytes */
 };
 
 struct query_cache {

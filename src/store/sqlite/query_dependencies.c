@@ -39,7 +39,7 @@ static uint16_t column_version_slot(const char *table, const char *column)
 
 /* Version slots of columns, collected while a statement is prepared. */
 enum {
-    ANY_COLUMN = 0, /* slot that is marked when a statement writes unknown columns */
+    ANY_COLUMN = 0, /* version slot that is marked when a statement writes unknown columns */
     MAX_DEPENDENCY_SLOTS = 256,
 };
 struct dependency_collector {

@@ -5,7 +5,7 @@
 enum {
     LOOP_LIMIT_NS = 4 * 1000 * 1000, /* limit for all long reads of one loop iteration */
     BACKGROUND_LIMIT_NS = SHORT_READ_LIMIT_MS * 1000 * 1000,
-    MIN_READ_NS = 1000 * 1000, /* minimum per read, however many reads there are */
+    MIN_READ_NS = 1000 * 1000, /* minimum time per read, for any number of reads */
     CLOCK_CHECK_STEPS = 1000,  /* SQLite VM steps between two clock checks */
 };
 

@@ -29,8 +29,8 @@ uint16_t row_version_slot(enum versioned_rows rows, snowflake id)
     return (uint16_t)((of * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SQLITE_VERSION_BITS));
 }
 
-/* Marks a row as changed. After a rollback the slot still has the number of the next commit, so
- * some cache entries become stale too early. */
+/* Marks a row as changed. After a rollback the version slot of the row still has the number of the
+ * next commit, so some cache entries become stale too early. */
 static void mark_row_changed(struct sqlite *q, enum versioned_rows rows, uint64_t id)
 {
     version_slots_mark_changed(q, &(uint16_t){ row_version_slot(rows, id) }, 1);

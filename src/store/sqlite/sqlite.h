@@ -88,7 +88,8 @@ bool read_limit_end(struct sqlite_conn *c);
 /* Returns whether the running read has exceeded its time limit. Reads the clock only if
  * read_limit_begin was called with by_row. */
 bool read_limit_is_exceeded(struct sqlite_conn *c);
-/* Makes the running read exceed its time limit. Returns false if the read has no limit. */
+/* Moves the running read to a background thread by ending its time limit now. Returns false if the
+ * read has no limit. */
 bool sqlite_move_read_to_background(struct tx *tx);
 
 /* --- queries, query.c ------------------------------------------------------------------- */
@@ -112,9 +113,9 @@ struct sqlite;
 
 /* Installs the update hook and the triggers that report changed rows on the writer's connection. */
 enum err sqlite_install_version_hooks(struct sqlite *q);
-/* Marks slots as changed; call it before the writer changes their rows or columns. */
+/* Marks version slots as changed; call it before the writer changes their rows or columns. */
 void version_slots_mark_changed(struct sqlite *q, const uint16_t *slots, unsigned count);
-/* Returns whether no slot has changed since a snapshot that had seen this many commits. */
+/* Returns whether no version slot has changed since a snapshot that had seen this many commits. */
 bool version_slots_unchanged(struct sqlite *q, const uint16_t *slots, size_t count,
                              uint64_t commits);
 /* Implementations of tx_mark_row_changed, tx_snapshot_version and tx_version_slots_unchanged. */

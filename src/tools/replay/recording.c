@@ -92,8 +92,8 @@ static void add_call(struct recording *r, const struct recorded_line *l)
     r->end_ms = l->monotonic_ms;
 }
 
-/* Adds an event of the recording. Events of a later session follow those of the first one; its
- * READY and RESUMED are left out, because the replay uses one session. */
+/* Adds an event of the recording. The events of a later session are appended, without its READY and
+ * RESUMED, because the replay uses one session. */
 static void add_event(struct recording *r, const struct recorded_line *l)
 {
     bool starts = str_is(l->event.value, "READY") || str_is(l->event.value, "RESUMED");

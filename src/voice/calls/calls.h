@@ -30,7 +30,6 @@ enum err voice_call_add_ringing_user(struct tx *tx, snowflake channel_id, snowfl
 enum err voice_call_remove_ringing_user(struct tx *tx, snowflake channel_id, snowflake user_id);
 enum err voice_call_remove_all_ringing_users(struct tx *tx, snowflake channel_id);
 
-/* Emits CALL_UPDATE with the stored call to the channel. */
 enum err emit_call_update(struct call *call, snowflake channel_id);
 extern const struct job_kind call_ring_job; /* stops ringing for users who do not answer */
 

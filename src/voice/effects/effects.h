@@ -19,7 +19,6 @@ static inline struct effect_emoji effect_emoji_from_emoji(const struct emoji *e)
     return (struct effect_emoji){ opt_id_or_null(e->id), opt_str_or_null(e->name), e->animated };
 }
 
-/* A sound that plays with an effect. */
 struct effect_sound {
     snowflake id;
     bool built_in; /* a default sound, which has a small id */

@@ -10,7 +10,6 @@
 #include "platform/scheduled_events/scheduled_events.h"
 #include "voice/states.h"
 
-/* The permissions that a stage moderator has. */
 static const uint64_t STAGE_MODERATOR_PERMISSIONS =
     PERMISSION(MANAGE_CHANNELS) | PERMISSION(MUTE_MEMBERS) | PERMISSION(MOVE_MEMBERS);
 

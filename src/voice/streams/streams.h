@@ -65,9 +65,7 @@ enum err stream_emit_create(struct call *call, const struct stream *s,
 enum err stream_renew_tokens(struct call *call, const struct stream *s);
 /* Emits STREAM_SERVER_UPDATE after a move to another node. Set lost if the old node is dead. */
 enum err stream_move_to_node(struct call *call, const struct stream *s, bool lost);
-/* Emits STREAM_UPDATE to all participants. */
 enum err stream_emit_update(struct call *call, const struct stream *s);
-/* Emits STREAM_DELETE to one session. */
 void stream_emit_delete(struct call *call, uint64_t session, struct str key, const char *reason);
 /* Ends a stream: emits STREAM_DELETE to all participants (to the owner with owner_reason) and
  * clears self_stream of the owner. */

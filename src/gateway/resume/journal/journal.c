@@ -29,7 +29,7 @@ struct journal {
     int fd;
     struct journal_head *head; /* the mapped file */
     pthread_mutex_t lock;      /* protects the members below */
-    uint32_t *free;            /* indexes of free slots that were used before */
+    uint32_t *free;            /* indexes of free journal slots that were used before */
     uint32_t free_count, used, allocated;
     bool full; /* the disk is full; this was logged */
 };
@@ -113,7 +113,8 @@ static uint32_t journal_slot_index(struct journal *l, const struct journal_slot 
                       JOURNAL_SLOT_BYTES);
 }
 
-/* Allocates disk space for slots. Needs the journal's lock. Returns false if the disk is full. */
+/* Allocates disk space for journal slots. Needs the journal's lock. Returns false if the disk is
+ * full. */
 static bool journal_allocate_slots(struct journal *l)
 {
     if (l->used < l->allocated)
@@ -217,8 +218,8 @@ void journal_set_session_in_transit(struct session *s)
     replication_send_session_now(s);
 }
 
-/* If the activities are too long, the slot stays marked as incomplete: after a crash the client
- * must identify again, instead of being shown without activities. */
+/* If the activities are too long, the session's journal slot stays marked as incomplete: after a
+ * crash the client must identify again, instead of being shown without activities. */
 void journal_record_presence(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
@@ -238,7 +239,8 @@ void journal_record_presence(struct session *s)
     atomic_store(&slot->is_incomplete, 0);
 }
 
-/* A member list subscription counts as a running task: the journal does not store its ranges. */
+/* A member list subscription counts as a running task, because the journal does not store its row
+ * ranges. */
 void journal_record_tasks(struct session *s)
 {
     if (!s->resume.slot)

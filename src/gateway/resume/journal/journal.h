@@ -26,7 +26,7 @@ enum {
     JOURNAL_SENT_MAX = 256,        /* maximum number of unread events for replay, plus 1 */
     JOURNAL_PRESENCE_BYTES = 1536, /* limit of activities; a session with more is not recovered */
     JOURNAL_SLOT_BYTES = 4096,
-    /* Used instead of a loop index while the session moves between two loops. */
+    /* Value of loop_index while the session moves between two loops. */
     JOURNAL_IN_TRANSIT = 0xffffffff,
 };
 
@@ -41,12 +41,12 @@ struct journal_slot {
     int64_t capabilities, large_threshold, presence_ms;
     char id[40], client[64];
     /* The members from here on change. */
-    _Atomic uint32_t is_incomplete; /* a write to this slot is not complete */
+    _Atomic uint32_t is_incomplete; /* a write to this journal slot is not complete */
     _Atomic uint32_t tasks; /* running tasks, whose later dispatches are not in the event log */
     _Atomic uint32_t
         loop_index; /* index of the loop whose event position applies, or JOURNAL_IN_TRANSIT */
     uint32_t presence_n;
-    uint64_t first;       /* first seq of which the slot has the event number */
+    uint64_t first;       /* first seq whose event number is in this journal slot */
     uint64_t base;        /* all events up to this number were sent, or are in `sent` */
     _Atomic uint64_t seq; /* seq of the last recorded dispatch */
     char presence[JOURNAL_PRESENCE_BYTES];
@@ -109,7 +109,7 @@ enum journal_result journal_find_session(const char *folder, uint32_t identity, 
 /* Returns the number up to which all events were sent to the session, or are not for it. */
 uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position);
 /* Sets *ret to the number up to which a client that has read up to `seq` got all events. Returns
- * false if the slot is not sufficient. */
+ * false if the journal slot does not have these numbers. */
 bool journal_slot_last_event_before_seq(const struct journal_slot *slot, uint64_t hub_position,
                                         uint64_t seq, uint64_t *ret);
 /* Deletes journal files of processes that have been dead for longer than a session can be resumed.

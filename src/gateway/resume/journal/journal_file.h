@@ -24,7 +24,7 @@ struct journal_head {
     char boot[JOURNAL_BOOT_ID]; /* kernel boot id; after a reboot the file may be inconsistent */
     char rest[8];
     struct journal_loop loops[JOURNAL_LOOPS_MAX];
-    _Atomic uint64_t numbers[JOURNAL_SLOTS_MAX]; /* session number of each slot, or 0 */
+    _Atomic uint64_t numbers[JOURNAL_SLOTS_MAX]; /* session number of each journal slot, or 0 */
 };
 
 /* Reads the kernel's boot id; `out` is empty if there is none. */

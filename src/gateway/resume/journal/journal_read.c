@@ -113,7 +113,8 @@ static bool journal_is_outdated(int fd, int64_t now_ms)
     return pwrite(fd, &now_ms, sizeof now_ms, at) != (ssize_t)sizeof now_ms;
 }
 
-/* Finds the slot of a session in a journal file. Returns false if the file has no such session. */
+/* Finds the journal slot of a session in a journal file. Returns false if the file has no such
+ * session. */
 static bool find_slot_of_session(int fd, struct arena *arena, uint64_t number, uint32_t *ret)
 {
     size_t size = JOURNAL_SLOTS_MAX * sizeof(uint64_t);

@@ -15,7 +15,7 @@ struct journal_replication;
 
 struct loop_resume_state {
     struct link leaving_transfers; /* transfers of sessions that other loops wait for */
-    struct link releases;          /* releases of sessions that other nodes wait for */
+    struct link releases;          /* sessions to release, which other nodes have requested */
     struct link requests;          /* requests for sessions of other nodes */
     struct map requests_by_number;
     struct deadline_list *request_timer;

@@ -1,4 +1,5 @@
-/* replica.c - copies of other nodes' journals: messages, choice of the replica's node, expiry. */
+/* replica.c - copies of other nodes' journals: handles messages, chooses the node of a replica,
+ * evicts old copies. */
 #include "gateway/resume/journal/replica.h"
 
 #include "base/clock.h"

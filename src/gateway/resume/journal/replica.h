@@ -24,18 +24,18 @@ struct replicas;
 /* Kind of a replication message. A node identity follows (the sender, or the session's owner), then
  * the fields that the comment lists. */
 enum replica_message {
-    REPLICA_RECORDS, /* magic, loop index, message number, position (0 if unchanged), records */
-    REPLICA_REQUEST, /* requesting node, session number, last seq that the client has read */
+    REPLICA_RECORDS, /* fields: magic, loop, message number, position (0 if unchanged), records */
+    REPLICA_REQUEST, /* fields: requesting node, session number, last seq that the client read */
     REPLICA_GAP,     /* loop index; asks the receiver to send all sessions of this loop again */
-    REPLICA_SESSION, /* session number, position of the session's loop, magic, slot */
+    REPLICA_SESSION, /* fields: session number, position of the session's loop, magic, slot */
     REPLICA_REFUSAL, /* session number, first and last seq: the copy is unusable for the client */
-    REPLICA_HELLO,   /* magic; announces that the sender stores copies */
+    REPLICA_HELLO,   /* magic number; the sender announces that it stores copies of journals */
     REPLICA_UNKNOWN, /* session number; the sender has no copy of the requested session */
 };
 
 /* Kind of a journal record. The session number follows, then the fields that the comment lists. */
 enum journal_record_kind {
-    RECORD_WHOLE_SESSION, /* last event sent; slot up to the activities; activities */
+    RECORD_WHOLE_SESSION, /* fields: last event sent; slot up to the activities; activities */
     RECORD_SENT_EVENTS,   /* last seq, count, event numbers */
     RECORD_SESSION_END,
 };

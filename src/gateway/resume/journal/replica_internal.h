@@ -30,7 +30,7 @@ struct replica_session {
     unsigned sent_by;    /* index of the loop that sent the whole session */
     uint64_t began;      /* seq at which the owner's journal of the session begins */
     uint64_t gaps;       /* number of gaps of that loop when the whole session was received */
-    bool borrowed;       /* a copy of another node's copy; then `position` is valid */
+    bool borrowed;       /* another replica sent this copy; then `position` is valid */
     uint64_t position;   /* position of the session's loop, if borrowed */
     struct journal_slot slot;
 };

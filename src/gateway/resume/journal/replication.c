@@ -14,9 +14,9 @@
 enum {
     MESSAGE_MAX_BYTES = 1 << 20,
     HELLO_MAX_BYTES = 64,
-    SEND_AT_BYTES = 256 * 1024, /* a replication message of this size is sent immediately */
+    SEND_AT_BYTES = 256 * 1024, /* size in bytes at which a replication message is sent at once */
     ROUND_TICKS = 10,           /* seconds */
-    RESEND_PAUSE_TICKS = 3,     /* seconds between two rounds after lost messages */
+    RESEND_PAUSE_TICKS = 3,     /* seconds between two full resends after lost messages */
     STEP_MS = 250,
     ROUND_STEPS = ROUND_TICKS * 1000 / STEP_MS,
     STEP_MIN_SESSIONS = 256,          /* minimum number of sessions per step */
@@ -141,7 +141,7 @@ void replication_send_session_now(struct session *s)
         return;
     session_get_or_create_cluster_state(s)->whole = true;
     append_unsent_records_of_session(c, s);
-    replication_send_message(c, 0); /* now, because the session's next loop may send records */
+    replication_send_message(c, 0); /* sent now, because the session's next loop may send records */
 }
 
 void replication_record_session_end(struct session *s)
@@ -263,8 +263,8 @@ struct replication_tick {
     bool restart;
 };
 
-/* After lost messages rounds begin with a pause, because more traffic would not help an overloaded
- * node. */
+/* After lost messages a full resend begins with a pause, because more traffic would not help an
+ * overloaded node. */
 bool replication_round_is_due(struct journal_replication *c, bool restart)
 {
     c->restart_due |= restart;

@@ -18,15 +18,15 @@ struct journal_replication {
     uint64_t messages;  /* number of messages sent to the replica */
     struct link unsent; /* items: struct session_cluster_state, of sessions with unsent records */
     struct buf out;     /* records of the next message */
-    uint32_t round;     /* number of the current round; a round sends all sessions */
+    uint32_t round;     /* number of the current round, which sends all sessions again */
     unsigned ticks;     /* seconds since the last round began */
     bool round_runs;
-    size_t marked;     /* number of sessions marked as unsent in this round */
-    size_t round_size; /* number of sessions in the previous round */
-    bool restart_due;  /* the replica missed a message; the round that repairs this has not begun */
-    unsigned pause_ticks; /* seconds until the repairing round may begin */
+    size_t marked;        /* number of sessions marked as unsent in this full resend */
+    size_t round_size;    /* number of sessions in the previous full resend */
+    bool restart_due;     /* the replica missed a message; the full resend has not begun yet */
+    unsigned pause_ticks; /* seconds until the full resend may begin */
     struct deadline_list *steps;
-    struct deadline step; /* deadline of the current round's next step */
+    struct deadline step; /* deadline of the next step of the current full resend */
 };
 
 /* Returns NULL if this node does not replicate its journal. */
@@ -42,8 +42,8 @@ void replication_send_unsent_records(struct gateway_loop *h);
 /* Runs one step of a round: marks some sessions as unsent, unless the connection to NATS has too
  * many unsent bytes. Returns false if the round is complete. */
 bool replication_round_step(struct journal_replication *c, size_t unsent);
-/* Returns whether a round must begin. Called once a second, or with `restart` because the replica
- * missed a message. */
+/* Returns whether a round that sends all sessions must begin. Called once a second, or with
+ * `restart` because the replica missed a message. */
 bool replication_round_is_due(struct journal_replication *c, bool restart);
 
 /* replication_on_live_nodes gets the identities of all living nodes, this one included. The resend
@@ -77,7 +77,7 @@ void append_replica_message_head(struct buf *out, uint32_t identity, unsigned hu
 /* Appends a record of the whole session; hub_position is its loop's event position, if valid. */
 void append_whole_session_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                  uint64_t hub_position);
-/* Appends a record of the event numbers after a seq. Returns false if the slot lacks one of
+/* Appends a record of the event numbers after a seq. Returns false if the journal slot lacks one of
  * them. */
 bool append_sent_events_record(struct buf *out, uint64_t number, const struct journal_slot *slot,
                                uint64_t after);

@@ -19,7 +19,6 @@ struct gateway_event *retained_event_at(struct retained_events *r, uint64_t inde
 /* Returns the first index, from `index` on, whose event has a higher number than `number`. */
 uint64_t retained_events_find_after(const struct retained_events *r, uint64_t index,
                                     uint64_t number);
-/* Drops all events before `index`. */
 void retained_events_drop_before(struct retained_events *r, uint64_t index);
 void retained_events_clear(struct retained_events *r);
 

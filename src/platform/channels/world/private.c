@@ -1,4 +1,4 @@
-/* private.c - import and export of direct channels and groups in world files. */
+/* private.c - import and export of direct channels and groups in world files (JSON data sets). */
 #include "base/clock.h"
 #include "model/channel.h"
 #include "model/fields/ids.h"

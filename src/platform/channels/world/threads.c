@@ -1,4 +1,5 @@
-/* threads.c - import and export of forum settings, tags and threads in world files. */
+/* threads.c - import and export of forum settings, tags and threads in world files (JSON data
+ * sets). */
 #include "model/channel.h"
 #include "model/fields/ids.h"
 #include "platform/channels/deletion.h"

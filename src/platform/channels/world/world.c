@@ -1,4 +1,5 @@
-/* world.c - import and export of guild channels and their overwrites in world files.
+/* world.c - import and export of guild channels and their overwrites in world files (JSON data
+ * sets).
  *
  * All channels of a guild are inserted before their parents are set, so a file may list them in any
  * order. */

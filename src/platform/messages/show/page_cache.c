@@ -8,7 +8,7 @@
 
 struct cached_message_page {
     struct str text;
-    struct own_reaction_offsets *marks; /* NULL if the page has no reactions */
+    struct own_reaction_offsets *marks; /* NULL if the page of messages has no reactions */
 };
 
 static struct result_cache_key page_cache_key(snowflake channel_id,
@@ -81,8 +81,8 @@ static void add_message_cache_dependencies(struct result_cache_entry *retained,
     }
 }
 
-/* Writes the page with "me":false, then replies with a copy in which the caller's reactions have
- * "me":true. */
+/* Writes the page of messages with "me":false, then replies with a copy in which the caller's
+ * reactions have "me":true. */
 static enum err write_message_page_reply(struct call *call, struct cached_message_page *p,
                                          struct arena *arena, const struct list *messages)
 {

@@ -78,7 +78,6 @@ static bool parse_attachment_url(struct str url, struct attachment_url_parts *re
            ret->filename.n > 0;
 }
 
-/* Returns the query without the parameters of the signature. */
 static struct str query_without_signature(struct arena *arena, struct str query)
 {
     struct buf out;

@@ -1,4 +1,5 @@
-/* authors.c - message authors in world files: users, or webhooks with name and avatar. */
+/* authors.c - message authors in world files (JSON data sets): users, or webhooks with name and
+ * avatar. */
 #include "model/user.h"
 #include "platform/accounts/accounts.h"
 #include "platform/worlds/import_export.h"
@@ -24,8 +25,8 @@ static enum err read_webhook_author(struct world_file_importer *im, const struct
     return e;
 }
 
-/* Sets *ret if the text is the id of a webhook that does not exist. A message whose webhook was
- * deleted has the name that it had then. */
+/* Sets *ret if the text is the id of a webhook that does not exist. The message then has the name
+ * that the deleted webhook had. */
 static enum err find_deleted_webhook(struct world_file_importer *im, struct str text,
                                      snowflake *ret)
 {

@@ -1,5 +1,5 @@
-/* details.c - import of the fields that only messages of other servers have in world files: type,
- * flags, replies, mentions, components and attachments. */
+/* details.c - import of the fields that only messages of other servers have in world files (JSON
+ * data sets): type, flags, replies, mentions, components and attachments. */
 #include "platform/messages/internal.h"
 
 #include <inttypes.h>

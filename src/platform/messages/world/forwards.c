@@ -1,4 +1,5 @@
-/* forwards.c - import and export of forwarded snapshots, without files, in world files. */
+/* forwards.c - import and export of forwarded snapshots, without files, in world files (JSON data
+ * sets). */
 #include "base/mem.h"
 #include "model/message.h"
 #include "platform/message_parts/column_json.h"

@@ -1,4 +1,4 @@
-/* stickers.c - import and export of message stickers in world files. */
+/* stickers.c - import and export of message stickers in world files (JSON data sets). */
 #include "model/sticker.h"
 #include "platform/stickers/stickers.h"
 #include "platform/messages/world/world.h"

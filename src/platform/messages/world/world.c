@@ -1,4 +1,4 @@
-/* world.c - import and export of messages in world files. */
+/* world.c - import and export of messages in world files (JSON data sets). */
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
