@@ -58,7 +58,6 @@ struct gateway_source {
     /* Reads the ids of the account's open private channels in which a call is running. */
     enum err (*calls)(struct tx *tx, snowflake user_id, struct list *ret);
     enum err (*user)(struct tx *tx, snowflake id, const struct user **ret);
-    /* Reads the ids of a user's friends. */
     enum err (*friends)(struct tx *tx, snowflake user_id, struct list *ret);
     /* Writes all fields of READY except those of the session and the guilds; v->user is set. */
     enum err (*ready)(struct tx *tx, const struct gateway_viewer *v, struct json_writer *out);

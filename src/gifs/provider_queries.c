@@ -84,7 +84,6 @@ static void send_provider_fetch(struct provider_fetch *q)
 
 /* --- URLs ----------------------------------------------------------------------------- */
 
-/* Returns the provider's URL for a path and query. */
 static char *build_provider_url(struct arena *a, struct str path)
 {
     const struct gif_config *c = gif_get_config();

@@ -195,7 +195,8 @@ static bool is_empty_treated_as_null(const struct json_reader *r, const struct t
     return at[0] == '"' && at[1] == '"';
 }
 
-/* Stores null in a nullable member; otherwise returns false, and the field counts as absent. */
+/* Stores null in a nullable member. For other members returns false; the field then counts as
+ * absent. */
 static bool decode_null_field(struct json_decoder *d, const struct field *f, char *object)
 {
     json_skip_value(&d->reader, NULL);

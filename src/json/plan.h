@@ -23,8 +23,8 @@ enum plan_step_kind {
 };
 
 /* A step decodes one field. The quoted name is compared together with the comma before it and the
- * colon after it: the first eight bytes (masked if it is shorter), the last eight, and the bytes
- * between. Names above STEP_KEY_BYTES bytes use the slow path. */
+ * colon after it: the first eight bytes (masked if the name is shorter), the last eight, and the
+ * bytes between. Names above STEP_KEY_BYTES bytes use the slow path. */
 enum { STEP_KEY_BYTES = 32 };
 struct decode_plan_step {
     _Atomic(struct decode_plan_step *) follow; /* field that followed this one in the last body */

@@ -57,8 +57,8 @@ enum type_flags {
     TYPE_LOWER = 4,       /* strings: convert ASCII letters to lower case first */
     TYPE_SAFE_INT = 8,    /* integers: only values within +-2^53 */
     TYPE_LOOSE_ENUM = 16, /* integers: accept values outside of .choices */
-    TYPE_EITHER = 64, /* strings and numbers: accept the other form of an integer; booleans: accept
-                         text; arrays: accept a comma-separated string */
+    TYPE_EITHER = 64,     /* strings and numbers: accept an integer in either form; booleans: accept
+                             text; arrays: accept a comma-separated string */
     TYPE_EMPTY_NONE = 128, /* in fields: treat an empty string as null; for times, also 0 */
     TYPE_NULL_NONE = 32,   /* arrays: null is an empty array; maps: ignore null entries */
 };

@@ -183,7 +183,8 @@ static void write_longest_operation(const struct stall_record *r, void *arg)
                    (double)r->longest_ns / 1e9);
 }
 
-/* Writes the longest durations of parts of loop iterations or writes, which delay other calls. */
+/* Writes the longest duration of each part of loop iterations, or of writes: both delay other
+ * calls. */
 static void write_longest_operation_metrics(struct buf *out, const char *kind, const char *help)
 {
     buf_printf(out,

@@ -27,8 +27,8 @@ bool session_receives_event(const struct event_delivery *d, const struct session
 /* Returns whether the event announces a guild to an account only by its id, because the guild takes
  * long to read; each session of the account then reads the guild itself. */
 bool event_has_only_guild_id(const struct event_delivery *d);
-/* Returns whether the session does not get this GUILD_CREATE but reads the guild: if the event has
- * only its id, or if the session needs it in Spacebar's form. */
+/* Returns whether the session reads the guild itself instead of getting this GUILD_CREATE: if the
+ * event has only the guild's id, or if the session needs Spacebar's form of the guild. */
 bool session_reads_guild_itself(const struct event_delivery *d, const struct session *s);
 /* Returns whether the session's snapshot of the store already included the event's change: then the
  * event is neither sent nor applied. Always false for EVENT_FLEETING, which is not stored. */

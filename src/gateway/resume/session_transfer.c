@@ -96,10 +96,10 @@ static void on_transfer_requested(struct loop_message *post)
     session_transfers_continue(h->from);
 }
 
-/* Returns whether the session can leave its loop. It stays while the store is read for it, because
- * the result would be lost, and during an event, which it may or may not have received. A session
- * that is itself moving to this loop must arrive first. A session that moves to another node is
- * requested there later. */
+/* Returns whether the session can leave its loop. The session stays while the store is read for it,
+ * because the result would be lost, and during an event, which it may or may not have received. A
+ * session that is itself moving to this loop must arrive first. A session that moves to another
+ * node is requested there later. */
 static bool session_can_leave_loop(const struct session_transfer *o, struct gateway_loop *h)
 {
     const struct session *s = registry_find_session_on_loop(h, o->resumption->number);

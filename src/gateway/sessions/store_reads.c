@@ -14,7 +14,7 @@
 enum {
     ORDERED_READS_AT_ONCE = 8,
     SNAPSHOT_POSITIONS_MAX =
-        4096, /* positions recorded per read; if there are more, some events are delivered twice */
+        4096, /* log positions recorded per read; beyond that, some events are delivered twice */
 };
 
 static void on_session_write_committed(struct work_item *w)

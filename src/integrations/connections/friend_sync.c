@@ -32,7 +32,6 @@ static const char NEXT[] =
     "and verified = 1 and revoked = 0 and (type > $2 or (type = $2 and id > $3)) "
     "order by type, id limit 1";
 
-/* Reads the connection after the current one. */
 static enum err read_next_connection(struct call *call)
 {
     struct friend_sync_state *s = call_passed_data(call, "friend_sync_state");

@@ -148,8 +148,8 @@ enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
     return e;
 }
 
-/* Hits of a message and their rules. The check, which runs before the message is written, passes
- * them to the actions, which run afterwards. */
+/* Matches of a message with rules. The check, which runs before the message is written, passes them
+ * to the actions, which run afterwards. */
 struct matched_rules {
     struct list hits, rules;
 };

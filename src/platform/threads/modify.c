@@ -81,7 +81,6 @@ enum err check_modify_thread_permission(struct call *call, const struct channel 
                : call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
 }
 
-/* Checks the permission that each field of the body needs. */
 static enum err check_edited_field_permissions(const struct call *call, const struct channel *c,
                                                const struct channel_edit *in)
 {
@@ -195,7 +194,6 @@ static enum err apply_thread_edit(struct call *call, const struct channel_edit *
     return e ? e : apply_archived_state(call, in, c, t);
 }
 
-/* Emits the events of a changed thread. */
 static enum err emit_thread_edit(struct call *call, const struct channel *before,
                                  const struct channel *c)
 {

@@ -137,7 +137,6 @@ static enum err get_guild_widget_settings(struct call *call)
     return reply_with_widget_settings(call, call->target.guild);
 }
 
-/* Rate limit of settings changes, per guild. */
 static const struct rate_limit limit_widget = { .name = "widget", .count = 10, .window_s = 60 };
 
 static enum err check_widget_update_limit(struct call *call)

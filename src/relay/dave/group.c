@@ -183,7 +183,7 @@ enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, 
     if (m->proposed) {
         proposal_revoke(room, m);
     } else if (!room->established && proposal_find_add(room, m)) {
-        group_reset(room); /* the member returned; some clients have its old Add, some do not */
+        group_reset(room); /* the member joined again; only some clients have its old Add */
         return DAVE_OUTDATED;
     }
     m->leaf = NO_LEAF;

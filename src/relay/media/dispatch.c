@@ -23,9 +23,9 @@ static int64_t monotonic_ms(void)
 
 /* --- IP discovery and pings ----------------------------------------------------------- */
 
-/* Requests count for the participant whose address sends them. Requests from an unknown address
- * count for the SSRC, separately from pings, so that no other host can use up the pongs of a
- * participant. */
+/* Returns the limit of a discovery request: that of the participant whose address sent it. A
+ * request from an unknown address counts for the SSRC, separately from pings, so that no other host
+ * can use up the pongs of a participant. */
 static struct request_window *discovery_limit_of(struct packet_work *w, struct relay_participant *s,
                                                  const union media_address *from)
 {

@@ -14,9 +14,9 @@ enum { TAG_SIZE = 16, COUNTER_SIZE = 4, GCM_NONCE_SIZE = 12, LONG_NONCE_SIZE = 2
 enum { EDGE_BITS = 7, EDGE_VALUES = 1 << EDGE_BITS, MIDDLE_BITS = 16 };
 
 /* Nonces of the relay's packets: the first `used` ones of a fixed order. A client that counts
- * big-endian changes the first byte slowly, one that counts little-endian the last byte, once per
- * 2^24 packets. A range that starts 64 away from both bytes of the client's first nonce is
- * therefore safe for 64 * 2^24 packets. */
+ * big-endian changes the first byte of its nonce once per 2^24 packets, one that counts
+ * little-endian the last byte. A range that starts 64 away from both bytes of the client's first
+ * nonce is therefore safe for 64 * 2^24 packets. */
 struct nonce_range {
     unsigned char first, last; /* first and last byte of the range's first nonce */
     uint32_t used;

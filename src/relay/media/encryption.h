@@ -19,7 +19,8 @@ enum {
  * them. */
 struct encryption_mode;
 const struct encryption_mode *encryption_mode_find(struct str name);
-/* Returns whether the RTP header is the nonce; such a mode does not authenticate it otherwise. */
+/* Returns whether the RTP header is the nonce; only as the nonce is the header authenticated
+ * then. */
 bool encryption_mode_uses_header(const struct encryption_mode *mode);
 /* Returns the name of the i-th mode, or NULL. */
 const char *encryption_mode_name(unsigned i);

@@ -76,8 +76,9 @@ static void rtcp_shift_report(struct packet_work *w, const struct relay_particip
         write_ssrc(w, part, at, network_read_u32(part->bytes.p + at) + stream->ahead_time);
 }
 
-/* Replaces the SSRC that the packet concerns by the SSRC that the browser uses. Returns false if it
- * has not announced one, or for transport feedback, which browsers get from the relay itself. */
+/* Replaces the SSRC that the packet concerns by the SSRC that the browser uses. Returns false if
+ * the browser has not announced one, or for transport feedback, which browsers get from the relay
+ * itself. */
 static bool rtcp_name_target(struct packet_work *w, const struct relay_participant *to,
                              const struct rtcp_packet *part)
 {

@@ -125,7 +125,8 @@ void replay_window_add(struct replay_window *w, uint64_t number)
         w->seen[back / 64] |= UINT64_C(1) << (back % 64);
 }
 
-/* Extended number of sequence 0 of a new stream; packets that arrive late may be below it. */
+/* Extended number of sequence number 0 of a new stream; not 0, because late packets may be below
+ * it. */
 #define RTP_FIRST_NUMBER (UINT64_C(1) << 32)
 
 /* Sequence numbers repeat after 65,536 packets, timestamps after a day. A packet that is new by its

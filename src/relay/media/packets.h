@@ -75,8 +75,8 @@ struct replay_window {
 bool replay_window_is_new(const struct replay_window *w, uint64_t number);
 void replay_window_add(struct replay_window *w, uint64_t number);
 
-/* The highest position of a stream so far. rtp_extend_sequence extends a 16-bit sequence number to
- * 64 bits, relative to it; false means that the timestamp is old, so the packet is a replay. */
+/* The highest position of a stream so far. Relative to it, rtp_extend_sequence extends a 16-bit
+ * sequence number to 64 bits, or returns false for an old timestamp, which means a replay. */
 struct rtp_position {
     uint64_t number;
     uint32_t timestamp;
@@ -89,8 +89,9 @@ void rtp_update_highest(struct rtp_position *highest, const struct rtp_packet *p
 uint64_t rtp_count_sequences_used(const struct rtp_position *highest);
 
 /* Packets of one SSRC. The authenticated header (sequence and timestamp) decides whether a packet
- * is new. Some senders restart with the same sequence and timestamp for each track: a packet from
- * the beginning of a stream with unknown bytes restarts the stream, and its numbers continue. */
+ * is new. Some senders restart with the same sequence and timestamp for each track. So a packet
+ * that has the numbers of the stream's beginning but other bytes restarts the stream, and its
+ * numbers continue. */
 enum { RTP_START_HASHES_MAX = 512 }; /* maximum number of stored hashes, for at least 32 tracks */
 struct rtp_stream {
     struct replay_window window;
@@ -117,9 +118,9 @@ bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet
                              struct rtp_stream_position *ret);
 void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
                               const struct rtp_stream_position *a);
-/* Returns the position of a packet that is known to be authentic and new (SRTP). A packet that
- * seems to be old begins another stream of the sender: its numbers continue. rtp_stream_advance
- * records it. */
+/* Returns the position of a packet that SRTP has found to be authentic and new. If the packet seems
+ * old, the sender has begun another stream, whose numbers continue those of the previous one.
+ * rtp_stream_advance records the packet. */
 struct rtp_stream_position rtp_stream_continue(const struct rtp_stream *s,
                                                const struct rtp_packet *p);
 void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,

@@ -99,7 +99,8 @@ static bool round_trip_is_last_for_all(const struct loop_reader *r)
 
 static void on_check_timer(uv_timer_t *read_step);
 
-/* Sets which result is expected next: that of the first statement from index i on without one. */
+/* Sets which result is expected next: that of the first statement from index i on that has none
+ * yet. */
 static void expect_result_from(struct loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;

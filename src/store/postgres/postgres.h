@@ -266,8 +266,8 @@ bool postgres_worker_connect(struct postgres_worker *w, bool log);
 /* Runs a work item with all retries. On success, a work item with a committed function stays in the
  * commit order; call postgres_worker_finish_work_item. */
 enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_item *work);
-/* Returns the index of the write lock that work items share if they probably change the same rows:
- * those of one account that append, or those for the same first id of the request. */
+/* Returns the index of the write lock of a work item. Work items share a lock if they probably
+ * change the same rows: appends of one account, or writes with the same first id of the request. */
 unsigned postgres_write_lock_index(const struct work_item *work);
 /* BEGIN statements, indexed by enum store_mode. */
 extern const char *const postgres_begin_sql[];

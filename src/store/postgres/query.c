@@ -201,7 +201,7 @@ static bool queue_has_space(const struct postgres_conn *c)
     return c->queued_count < POSTGRES_QUEUE_MAX;
 }
 
-/* Returns whether queries are only queued; a work item runs again when its rows have arrived. */
+/* Returns whether queries are only queued; the work item runs again when the rows have arrived. */
 static bool only_queues_queries(const struct postgres_conn *c)
 {
     return c->on_loop || c->collects;

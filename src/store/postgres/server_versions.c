@@ -9,7 +9,8 @@
 #include "base/log.h"
 #include "store/postgres/postgres.h"
 
-/* A server holds this lock while it starts (postgres.c), so none can start during the check. */
+/* A server holds this lock while it starts (postgres.c), so no server can start during the
+ * check. */
 static const char TRY_START_LOCK[] = "select pg_try_advisory_xact_lock(7166182019423)";
 static const char FIND_TABLES[] = "select to_regclass('server_connections') is not null, "
                                   "to_regclass('expanded_steps') is not null";

@@ -78,7 +78,7 @@ static void collect_columns_of_action(struct dependency_collector *r, int action
         break;
     case SQLITE_UPDATE:
         add_version_slot(&r->writes, column_version_slot(table, column));
-        /* The column of a full-text index that has the name of the table depends on all columns. */
+        /* In a full-text index, the column with the name of the table depends on all columns. */
         add_version_slot(&r->writes, column_version_slot(table, table));
         break;
     case SQLITE_FUNCTION:

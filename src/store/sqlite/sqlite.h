@@ -269,7 +269,8 @@ bool sqlite_run_check_pragma(sqlite3 *db, const char *pragma);
 struct embedded_database;
 
 /* Opens the database that occupies `size` bytes at offset `base` of the file, for reading; if size
- * is 0, creates one for writing. The caller closes both, the database first. Logs failures. */
+ * is 0, creates one for writing. The caller closes the SQLite database first, then *ret. Logs
+ * failures. */
 enum err embedded_database_open(int fd, int64_t base, int64_t size, struct embedded_database **ret,
                                 sqlite3 **ret_db);
 /* Returns the number of bytes written to the database. */

@@ -202,7 +202,6 @@ static enum err stage_close_for_event(struct call *call, const struct scheduled_
     return stage_instance_close(call, about->event->channel_id.value);
 }
 
-/* Writes a system message to the stage's channel. */
 static enum err send_stage_message(struct call *call, enum message_type type,
                                    const struct stage_instance *s)
 {

@@ -103,8 +103,8 @@ void stream_token_derive(const struct api *api, const struct stream_participant 
     auth_derive_key(api_options(api)->auth, "stream", p->user_id, p->salt, ret, VOICE_TOKEN_SIZE);
 }
 
-/* Only the owner sends video, unless the stream is paused or the owner is suppressed. A muted owner
- * sends video without audio, as with a camera. */
+/* Only the owner sends media, and only while the stream is not paused and the owner not suppressed.
+ * A muted owner sends video without audio, as with a camera. */
 struct relay_voice_state stream_state_for_relay(const struct stream *s,
                                                 const struct stream_participant *p, bool there)
 {

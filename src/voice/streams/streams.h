@@ -77,7 +77,6 @@ enum err stream_remove_viewer(struct call *call, const struct stream *s, snowfla
  * has left the stream. */
 struct relay_voice_state stream_state_for_relay(const struct stream *s,
                                                 const struct stream_participant *p, bool there);
-/* Derives the token of a participant's connection. */
 void stream_token_derive(const struct api *api, const struct stream_participant *p,
                          unsigned char ret[VOICE_TOKEN_SIZE]);
 /* Returns the channel id of the stream's room in voice connections. */

@@ -63,8 +63,8 @@ void journal_close(struct journal *l);
 /* Records the session's dispatches from now on, if the file has a free slot. The slot begins with
  * JOURNAL_IN_TRANSIT. */
 void journal_add_session(struct session *s);
-/* journal_set_session_loop makes the position of the session's loop apply to the session;
- * journal_set_session_in_transit ends that, because the session leaves its loop. */
+/* journal_set_session_loop makes the event position of the session's loop apply to the session;
+ * journal_set_session_in_transit revokes that before the session leaves its loop. */
 void journal_set_session_loop(struct session *s);
 void journal_set_session_in_transit(struct session *s);
 void journal_record_presence(struct session *s);
@@ -73,9 +73,9 @@ void journal_remove_session(struct session *s);
 /* Returns the address of a loop's event position in the journal file, or NULL. */
 _Atomic uint64_t *journal_loop_position(struct journal *l, unsigned hub);
 
-/* Records a dispatch. The process may be killed between any two of these statements. The entry
- * after the last seq then has either a number that does not count yet, or an old number that is
- * already included in `base`. */
+/* Records a dispatch. The process may be killed between any two of these statements. Then the entry
+ * after the last seq has either a number that does not count yet, or an old number that is already
+ * included in `base`. */
 static inline void journal_record_dispatch(struct journal_slot *slot, uint64_t seq, uint64_t number)
 {
     uint64_t next = slot->sent[(seq + 1) % JOURNAL_SENT_MAX];
@@ -99,17 +99,17 @@ enum journal_result {
 
 struct found_journal_session {
     struct journal_slot *slot; /* copy of the session's journal slot, in the arena */
-    uint64_t seen; /* all events up to this number were sent, or are not for the session */
+    uint64_t seen; /* up to this number every event was sent or does not concern the session */
 };
 
 /* Finds the session of a client that has read up to `seq`. */
 enum journal_result journal_find_session(const char *folder, uint32_t identity, uint64_t number,
                                          uint64_t seq, struct arena *arena,
                                          struct found_journal_session *ret);
-/* Returns the number up to which all events were sent to the session, or are not for it. */
+/* Returns the number up to which every event was sent to the session or does not concern it. */
 uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position);
-/* Sets *ret to the number up to which a client that has read up to `seq` got all events. Returns
- * false if the journal slot does not have these numbers. */
+/* Sets *ret to the number of the event up to which a client that has read up to `seq` has all its
+ * events. Returns false if the journal slot does not have these numbers. */
 bool journal_slot_last_event_before_seq(const struct journal_slot *slot, uint64_t hub_position,
                                         uint64_t seq, uint64_t *ret);
 /* Deletes journal files of processes that have been dead for longer than a session can be resumed.

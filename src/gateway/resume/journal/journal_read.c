@@ -18,8 +18,8 @@ static bool slot_can_resume_from_seq(const struct journal_slot *slot, uint64_t s
            slot->seq - seq < JOURNAL_SENT_MAX && slot->presence_n <= sizeof slot->presence;
 }
 
-/* Finds the first unread event that has a number, at which the event log continues: all events
- * before it were sent, or are not for the session. Returns false if a response to a request is
+/* Finds the first unread event that has a number: the event log continues with it. Every event
+ * before it was sent or does not concern the session. Returns false if a response to a request is
  * unread, because responses are not in the event log and cannot be sent again. */
 static bool find_first_event_after_seq(const struct journal_slot *slot, uint64_t seq, uint64_t *ret)
 {

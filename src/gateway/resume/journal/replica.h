@@ -64,8 +64,8 @@ void append_replica_hello(struct buf *out, uint32_t identity);
 enum journal_result replica_find_session(struct replicas *k, uint32_t identity, uint64_t number,
                                          uint64_t seq, struct arena *arena,
                                          struct found_journal_session *ret);
-/* Returns whether each living node that stores copies is this node, or node `owner`, or in the set
- * of identities; false if none is known. */
+/* Returns whether every living node that stores copies is this node, node `owner` or one of the
+ * identities. Returns false if no such node is known. */
 bool replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const struct map *identities);
 /* Chooses the node that stores the replica of node `me`: the next higher identity among the living
  * nodes that store copies, or the lowest; 0 if there is none. */

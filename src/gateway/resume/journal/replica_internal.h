@@ -56,8 +56,8 @@ struct replicas {
 void replica_session_drop(struct replicas *k, struct replica_session *s); /* accepts NULL */
 /* Records that the whole session was received now. */
 void replica_session_set_received(struct replicas *k, struct replica_session *s, int64_t now_ms);
-/* Replaces the copy of another owner in the map, which is `sessions` or `borrowed`. Returns NULL if
- * the replica is full. */
+/* Finds or creates a copy in the map `sessions` or `borrowed`; replaces the copy of another owner.
+ * Returns NULL if the replica is full. */
 struct replica_session *replica_session_get_or_create(struct replicas *k, bool borrowed,
                                                       uint64_t number, uint32_t identity);
 /* Return NULL if there is no copy of this owner's session. The first function prefers the copy of

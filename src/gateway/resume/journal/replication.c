@@ -69,7 +69,8 @@ void append_session_end_record(struct buf *out, uint64_t number)
     serial_put_u64(out, number);
 }
 
-/* Sends the records. Position 0 means that unsent sessions may be behind the loop's position. */
+/* Sends the records and the loop's event position. Position 0 means that unsent sessions may be
+ * behind it. */
 static void replication_send_message(struct journal_replication *c, uint64_t position)
 {
     const struct gateway *g = c->gateway_loop->gateway;
