@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "model/channel.h"
+#include "platform/channels/deletion.h"
 #include "server/guildhall.h"
 #include "tools/copy/copy.h"
 #include "tools/progress.h"
@@ -472,7 +473,9 @@ static void import_messages_of_threads(struct loader *l, const char *file, void 
 /* --- what exists already -------------------------------------------------------------- */
 
 static const char EXISTING_GUILD[] = "select name, owner_id from guilds where id = $1";
-static const char EXISTING_CHANNELS[] = "select id, type, name from channels where guild_id = $1";
+static const char EXISTING_CHANNELS[] =
+    "select c.id, c.type, c.name from channels c where c.guild_id = $1 "
+    "and not" CHANNEL_BEING_DELETED("c.id");
 
 struct existing_query {
     struct loader *loader;
