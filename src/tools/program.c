@@ -66,8 +66,8 @@ const struct program_command program_commands[] = {
       .examples = "import world.json\nimport world.json --tokens env" },
     { "export", "[FILE]", "Export the world to a file", tool_export, NULL,
       .examples = "export world.json" },
-    { "copy-guild", "[FILE.json…]",
-      "Copy a guild from another server, from an archive, or from exports of its channels",
+    { "copy-guild", "[FILE.json…|PACKAGE]",
+      "Copy a guild from another server, an archive, exports of its channels, or a data package",
       tool_copy_guild, copy_guild_option_rows, .makes_data = true,
       .examples =
           "copy-guild --from https://discord.com/api/v10 --token-file bot.token --guild 81384788765712384\ncopy-guild --from archive --data /var/lib/guildhall" },

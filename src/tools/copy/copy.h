@@ -243,6 +243,8 @@ struct copy_load_options {
     struct store *store;
     struct guild_archive *archive;
     bool people;
+    bool only_messages; /* an existing guild and its channels are not changed */
+    bool no_channels;   /* no channels are added to an existing guild */
 };
 /* Imports an archive; continues where an earlier import of the archive ended. */
 enum copy_result copy_load_archive(const struct copy_load_options *options);
@@ -254,6 +256,17 @@ enum copy_result copy_load_archive(const struct copy_load_options *options);
 snowflake chat_export_read_guild(const char *path);
 /* Adds the messages of an export to the archive, except those before the last one that it has. */
 bool chat_export_convert(struct guild_archive *archive, const char *path);
+
+/* --- data_package.c -------------------------------------------------------------------------- */
+
+/* Returns whether a path is a folder with the messages of a data package. */
+bool data_package_is_folder(const char *path);
+/* Returns the id of the person; prints a problem and returns 0 if the package has none. */
+snowflake data_package_read_user(const char *folder);
+/* Prints the guilds of a package with the numbers of their channels and messages. */
+bool data_package_print_guilds(const char *folder);
+/* Replaces the lines of the archive by the messages that the person wrote in a guild. */
+bool data_package_convert(struct guild_archive *archive, const char *folder, snowflake guild);
 
 /* --- claims.c ------------------------------------------------------------------------------ */
 

@@ -222,8 +222,10 @@ static enum copy_result send_claims(const struct copy_options *o, struct guild_a
     return result;
 }
 
+enum archive_origin { ORIGIN_GUILD, ORIGIN_CHAT_EXPORT, ORIGIN_DATA_PACKAGE };
+
 static enum copy_result load_archive(const struct command_settings *s,
-                                     struct guild_archive *archive)
+                                     struct guild_archive *archive, enum archive_origin origin)
 {
     enum copy_result result = COPY_STOPPED;
     struct store *store;
@@ -235,7 +237,9 @@ static enum copy_result load_archive(const struct command_settings *s,
             &(struct copy_load_options){ .config = &s->config,
                                          .store = store,
                                          .archive = archive,
-                                         .people = strcmp(s->copy.people, "all") == 0 });
+                                         .people = strcmp(s->copy.people, "all") == 0,
+                                         .only_messages = origin != ORIGIN_GUILD,
+                                         .no_channels = origin == ORIGIN_DATA_PACKAGE });
     if (s->copy.send_claims && result != COPY_STOPPED) {
         enum copy_result sent = send_claims(&s->copy, archive, store);
 
@@ -263,7 +267,35 @@ static int copy_chat_exports(const struct command_settings *s, char **paths)
     for (; ok && *paths; paths++)
         ok = chat_export_read_guild(*paths) == guild && chat_export_convert(&archive, *paths);
     if (ok)
-        result = load_archive(s, &archive);
+        result = load_archive(s, &archive, ORIGIN_CHAT_EXPORT);
+    print_report(&archive, NULL);
+    guild_archive_close(&archive);
+    return exit_status(result);
+}
+
+/* Imports the messages that one person wrote in a guild, from their data package. */
+static int copy_data_package(const struct command_settings *s, char **arguments)
+{
+    struct guild_archive archive;
+    enum copy_result result = COPY_STOPPED;
+    char folder[1024];
+    uint64_t guild;
+
+    if (s->copy.dry_run && !arguments[1])
+        return data_package_print_guilds(arguments[0]) ? 0 : 1;
+    if (arguments[1] || !s->copy.guild || !str_to_u64(str_of(s->copy.guild), &guild) || !guild)
+        return print_usage_error("copy-guild PACKAGE --guild ID; --dry-run lists the guilds of a "
+                                 "package");
+    snowflake user = data_package_read_user(arguments[0]);
+    if (!user)
+        return 1;
+    if (s->copy.archive)
+        snprintf(folder, sizeof folder, "%s", s->copy.archive);
+    else
+        snprintf(folder, sizeof folder, "%s/copies/%" PRIu64 "-%" PRIu64, s->config.data, guild,
+                 user);
+    if (guild_archive_open(&archive, folder) && data_package_convert(&archive, arguments[0], guild))
+        result = load_archive(s, &archive, ORIGIN_DATA_PACKAGE);
     print_report(&archive, NULL);
     guild_archive_close(&archive);
     return exit_status(result);
@@ -276,11 +308,15 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
     char folder[1024];
     enum copy_result result = COPY_OK;
 
+    if (arguments[0] && !o->from && data_package_is_folder(arguments[0]))
+        return copy_data_package(s, arguments);
     if (arguments[0] && !o->from)
         return copy_chat_exports(s, arguments);
     if (arguments[0] || !o->from)
-        return print_usage_error("copy-guild --from URL --token-file FILE --guild ID, copy-guild "
-                                 "--from FOLDER, or copy-guild FILE.json…");
+        return print_usage_error(
+            "copy-guild --from URL --token-file FILE --guild ID, copy-guild "
+            "--from FOLDER, copy-guild FILE.json…, or copy-guild PACKAGE --guild "
+            "ID");
     bool remote = is_url(o->from);
     if (o->send_claims && (!remote || !is_url(o->send_claims)))
         return print_usage_error("send-claims needs the URL of this server, and --from a URL");
@@ -303,7 +339,7 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
     else if (remote)
         result = download_archive(o, &archive);
     if (opened && result != COPY_STOPPED) {
-        enum copy_result loaded = load_archive(s, &archive);
+        enum copy_result loaded = load_archive(s, &archive, ORIGIN_GUILD);
 
         result = loaded == COPY_OK ? result : loaded;
         print_report(&archive, NULL);

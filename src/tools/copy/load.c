@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "model/channel.h"
+#include "platform/channels/deletion.h"
 #include "server/guildhall.h"
 #include "tools/copy/copy.h"
 #include "tools/progress.h"
@@ -27,8 +28,14 @@ struct loader {
     struct buf before, after; /* text around the entries */
     const char *what;         /* for the report, such as "roles" */
     struct arena *arena;      /* cleared after each import */
+    struct map existing;      /* with .only_messages: id of a channel to struct existing_channel */
+    bool guild_exists;
     bool failed;
     int64_t refused, imported;
+};
+struct existing_channel {
+    struct str name; /* JSON */
+    int64_t type;
 };
 
 /* --- importing entries --------------------------------------------------------------------- */
@@ -125,11 +132,22 @@ static void add_entry(struct loader *l, world_entry_function *write, struct aren
         buf_truncate(&l->entries.text, before);
 }
 
+/* Exports have only names of channels, which may be older than those here. */
+static bool must_skip_channel(const struct loader *l, struct str channel)
+{
+    bool creates = !l->guild_exists || !l->options->no_channels;
+
+    return l->options->only_messages &&
+           (map_get(&l->existing, json_member_id(channel, "id")) || !creates);
+}
+
 static bool import_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
     struct list_reader *r = arg;
 
     (void)next_offset;
+    if (r->write == write_world_channel && must_skip_channel(r->loader, line))
+        return true;
     if (!r->accepts || r->accepts(line))
         add_entry(r->loader, r->write, arena, line);
     if (r->loader->entries.count >= r->max_entries ||
@@ -401,9 +419,13 @@ static bool add_pin(void *arg, struct str line, int64_t next_offset, struct aren
 /* The entry of the channel has a type, because it would become a text channel without it. */
 static bool write_channel_start(struct loader *l, struct str channel)
 {
-    const char *type = world_channel_type(json_member_int(channel, "type"));
-    struct str name = json_member_raw(channel, "name");
+    const struct existing_channel *existing = map_get(&l->existing, json_member_id(channel, "id"));
+    int64_t number = existing ? existing->type : json_member_int(channel, "type");
+    const char *type = world_channel_type(number);
+    struct str name = existing ? existing->name : json_member_raw(channel, "name");
 
+    if (!existing && must_skip_channel(l, channel)) /* verify_counts reports it */
+        return false;
     buf_reset(&l->before);
     if (type)
         buf_printf(&l->before,
@@ -446,6 +468,53 @@ static void import_messages_of_threads(struct loader *l, const char *file, void 
 {
     (void)arg;
     guild_archive_for_each_line(l->options->archive, file, 0, import_messages_of_channel, l);
+}
+
+/* --- what exists already -------------------------------------------------------------- */
+
+static const char EXISTING_GUILD[] = "select name, owner_id from guilds where id = $1";
+static const char EXISTING_CHANNELS[] =
+    "select c.id, c.type, c.name from channels c where c.guild_id = $1 "
+    "and not" CHANNEL_BEING_DELETED("c.id");
+
+struct existing_query {
+    struct loader *loader;
+    struct arena *arena;
+    struct buf name; /* name of the guild as JSON */
+    snowflake owner;
+};
+
+static struct str encode_json_text(struct arena *arena, struct str text)
+{
+    struct buf out;
+    struct json_writer j = json_writer_to_buf(&out);
+
+    buf_init(&out, SIZE_MAX);
+    json_write_text(&j, text);
+    return buf_move_to_arena(&out, arena);
+}
+
+static enum err read_existing(struct tx *tx, void *arg)
+{
+    struct existing_query *q = arg;
+    struct loader *l = q->loader;
+    struct rows r;
+    enum err e = tx_one(tx, EXISTING_GUILD, BIND(v_id(l->conversion.guild)), &r, &l->guild_exists);
+
+    if (e || !l->guild_exists)
+        return e;
+    q->owner = row_id(&r, 1);
+    buf_reset(&q->name);
+    buf_add_str(&q->name, encode_json_text(q->arena, row_text(&r, 0)));
+    e = tx_query(tx, EXISTING_CHANNELS, BIND(v_id(l->conversion.guild)), &r);
+    while (!e && rows_next(&r)) {
+        struct existing_channel *c = arena_alloc(q->arena, sizeof *c);
+
+        *c = (struct existing_channel){ encode_json_text(q->arena, row_text(&r, 2)),
+                                        row_int(&r, 1) };
+        map_put(&l->existing, row_id(&r, 0), c);
+    }
+    return e ? e : rows_end(&r);
 }
 
 /* --- verification ------------------------------------------------------------------ */
@@ -552,7 +621,10 @@ static void import_everything(struct loader *l, struct str guild)
     const struct guild_archive *a = l->options->archive;
     struct copy_known_ids *known = &l->conversion.known;
 
-    import_guild_fields(l, guild);
+    bool keeps_guild = l->options->only_messages && l->guild_exists;
+
+    if (!keeps_guild)
+        import_guild_fields(l, guild);
     l->conversion.omitted = 0; /* its channels follow */
     import_roles(l, guild);
     guild_archive_for_each_line(a, "emojis.jsonl", 0, add_known_line, &known->emojis);
@@ -563,7 +635,8 @@ static void import_everything(struct loader *l, struct str guild)
     import_list(l, "channels.jsonl", "channels", write_world_channel, is_category);
     import_list(l, "channels.jsonl", "channels", write_world_channel, is_no_category);
     for_each_thread_list(l, import_threads, NULL);
-    import_guild_fields(l, guild);
+    if (!keeps_guild)
+        import_guild_fields(l, guild);
     import_setting(l, "welcome_screen.jsonl", "welcome_screen", write_world_welcome_screen);
     import_setting(l, "onboarding.jsonl", "onboarding", write_world_onboarding);
     import_setting(l, "widget.jsonl", "widget", write_world_widget);
@@ -625,9 +698,16 @@ enum copy_result copy_load_archive(const struct copy_load_options *options)
     if (!l.conversion.guild)
         fprintf(stderr, "guildhall: '%s' is not an archive of a guild: it has no guild.jsonl\n",
                 options->archive->folder);
+    struct existing_query existing = { .loader = &l,
+                                       .arena = arena_new(),
+                                       .owner = json_member_id(buf_str(&guild), "owner_id") };
+    buf_init(&existing.name, SIZE_MAX);
+    buf_add_str(&existing.name, json_member_raw(buf_str(&guild), "name"));
+    map_init(&l.existing);
+    if (!l.failed && options->only_messages)
+        l.failed = store_run(options->store, STORE_READ, l.arena, read_existing, &existing) != OK;
     buf_printf(&l.guild, "\"id\":\"%" PRIu64 "\",\"name\":%.*s,\"owner\":\"%" PRIu64 "\"",
-               l.conversion.guild, STR_ARGS(json_member_raw(buf_str(&guild), "name")),
-               json_member_id(buf_str(&guild), "owner_id"));
+               l.conversion.guild, STR_ARGS(buf_str(&existing.name)), existing.owner);
     progress_watch_begin(&watch, "copy-guild", PROGRESS_TIME, 0);
     if (!l.failed)
         import_everything(&l, buf_str(&guild));
@@ -638,6 +718,9 @@ enum copy_result copy_load_archive(const struct copy_load_options *options)
         printf("%lld objects were refused, %lld references to deleted objects were left out\n",
                (long long)l.refused, (long long)l.conversion.omitted);
     buf_clear(&guild);
+    buf_clear(&existing.name);
+    map_clear(&l.existing);
+    arena_free(existing.arena);
     free_loader(&l);
     return l.failed ? COPY_STOPPED : l.refused ? COPY_REFUSED : COPY_OK;
 }

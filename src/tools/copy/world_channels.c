@@ -30,8 +30,11 @@ static void write_overwrites(struct copy_conversion *c, struct arena *arena, str
                              struct str channel)
 {
     static const struct member_name names[] = { { "allow", NULL }, { "deny", NULL }, { 0 } };
-    struct list items = json_array_items(arena, json_member_raw(channel, "permission_overwrites"));
+    struct str overwrites = json_member_raw(channel, "permission_overwrites");
+    struct list items = json_array_items(arena, overwrites);
 
+    if (!overwrites.n) /* exports have none: those of an existing channel stay */
+        return;
     json_write_name(j, "overwrites");
     json_begin_array(j);
     for (size_t i = 0; i < items.count; i++) {
