@@ -10,6 +10,7 @@
 #include "platform/automod/automod.h"
 #include "platform/channels/channels.h"
 #include "platform/contacts/contacts.h"
+#include "platform/discovery/discovery.h"
 #include "platform/emojis/emojis.h"
 #include "platform/entitlements/entitlements.h"
 #include "platform/exports/exports.h"
@@ -62,6 +63,7 @@ const struct domain *const guildhall_domains[] = {
     &members_domain,
     &bans_domain,
     &join_requests_domain,
+    &discovery_domain,
     &emojis_domain,
     &stickers_domain,
     &invites_domain,

@@ -73,9 +73,9 @@ static enum err reply_mfa_required(struct call *call, const struct user *user)
     if (user->mfa_enabled)
         mfa.methods = (struct list){ .items = codes, .count = COUNT_OF(codes) };
     call_set_status(call, info->status);
-    return call_reply_as_type(call, &type_mfa_required,
-                              &(struct mfa_required_reply){ str_of(info->message), info->code,
-                                                            &mfa });
+    return call_reply_as_type(
+        call, &type_mfa_required,
+        &(struct mfa_required_reply){ str_of(info->message), info->code, &mfa });
 }
 
 /* --- checking a proof -------------------------------------------------------------------- */
@@ -90,7 +90,8 @@ enum err prepare_identity_check(struct call *call, const struct opt_str *passwor
                                 const struct opt_str *code)
 {
     struct identity_proof *p = call_pass_data(call, "identity_proof", sizeof *p);
-    struct str token = http_find_header(call->exchange->request, STR("X-Discord-MFA-Authorization"));
+    struct str token =
+        http_find_header(call->exchange->request, STR("X-Discord-MFA-Authorization"));
     snowflake user_id;
 
     if (mfa_ticket_verify(call, token, TICKET_VERIFIED, &user_id) && user_id == call->caller->id) {

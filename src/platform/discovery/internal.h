@@ -1,0 +1,57 @@
+/* internal.h - declarations shared by the files of discovery/. */
+#ifndef PLATFORM_DISCOVERY_INTERNAL_H
+#define PLATFORM_DISCOVERY_INTERNAL_H
+
+#include "platform/discovery/discovery.h"
+#include "platform/guilds/guilds.h"
+
+enum { DISCOVERY_MAX_SUBCATEGORIES = 5, DISCOVERY_MAX_KEYWORDS = 10, DISCOVERY_KEYWORD_MAX = 30 };
+
+/* --- categories.c ----------------------------------------------------------------------- */
+
+struct discovery_category {
+    int64_t id;
+    struct str name;
+    bool is_primary;
+};
+struct discovery_categories_query {
+    struct opt_str locale;
+    bool primary_only;
+};
+struct discovery_term_query {
+    struct str term;
+};
+extern const struct schema discovery_categories_query_schema, discovery_term_query_schema;
+extern const struct type discovery_categories_reply, discovery_term_reply;
+
+/* Returns NULL if the category does not exist. */
+const struct discovery_category *discovery_category_find(int64_t id);
+/* True if a keyword or search term has 1 to 30 visible characters. */
+bool discovery_term_is_valid(struct str term);
+enum err get_discovery_categories(struct call *call);
+enum err get_discovery_valid_term(struct call *call);
+
+/* --- metadata.c ------------------------------------------------------------------------- */
+
+extern const struct type discovery_metadata_reply, discovery_metadata_body, discovery_keywords_type,
+    discovery_category_ids_type;
+enum err get_discovery_metadata(struct call *call);
+enum err modify_discovery_metadata(struct call *call);
+enum err add_discovery_category(struct call *call);
+enum err remove_discovery_category(struct call *call);
+
+/* --- listing.c -------------------------------------------------------------------------- */
+
+/* Parameters of GET /discoverable-guilds and /discoverable-guilds/search. */
+struct discovery_query {
+    struct opt_list guild_ids;  /* snowflakes */
+    struct opt_list categories; /* int64_t */
+    struct opt_int category_id;
+    struct opt_str query;
+    int64_t limit, offset;
+};
+extern const struct schema discovery_list_query_schema, discovery_search_query_schema;
+extern const struct type discovery_page_reply;
+enum err get_discoverable_guilds(struct call *call);
+
+#endif
