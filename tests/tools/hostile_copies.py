@@ -175,14 +175,18 @@ def repeated_import_changes_neither_owner_nor_bans(executable):
             run(executable, *command)
             import_world(executable, folder, data, {"guilds": [
                 {"id": server.guild_id, "name": "Busy", "owner": "person3",
-                 "bans": [{"user": "person4"}]}]})
+                 "bans": [{"user": "person0"}, {"user": "person4"}]}]})
             run(executable, *command)
             with sqlite3.connect(f"file:{data}/guildhall.db?mode=ro", uri=True) as db:
                 owner = db.execute("select owner_id from guilds where id = ?",
                                    [int(server.guild_id)]).fetchone()[0]
             expect(owner == int(server.users[3]["id"]), f"the owner is {owner}")
             members = {m[1] for m in rows_of(data)["members"]}
-            expect(int(server.users[4]["id"]) not in members and len(members) == 49, f"{len(members)}")
+            for number in (0, 4):  # also the owner on the other server
+                expect(int(server.users[number]["id"]) not in members, f"person{number} came back")
+            with sqlite3.connect(f"file:{data}/guildhall.db?mode=ro", uri=True) as db:
+                count = db.execute("select member_count from guilds").fetchone()[0]
+            expect(len(members) == 48 and count == 48, f"{len(members)}, counted {count}")
     finally:
         server.stop()
 

@@ -46,6 +46,8 @@ WORLD_OBJECT(ban, ban_fields, NULL);
 
 /* --- import of members from a world file --------------------------------------------- */
 
+static const char ADD_TO_MEMBER_COUNT[] =
+    "update guilds set member_count = member_count + $2 where id = $1";
 static const char UPDATE_MEMBER[] =
     "update members set nick = coalesce($3, nick), bio = coalesce($4, bio), "
     "joined_at = coalesce($5, joined_at), premium_since = coalesce($6, premium_since), "
@@ -145,16 +147,26 @@ static enum err import_member(struct world_file_importer *im, const void *entry,
 }
 
 /* The owner of a guild becomes a member, even if the file does not list the owner. */
+static const char OWNS_GUILD[] = "select 1 from guilds where id = $1 and owner_id = $2";
+
+/* The owner in an archive may have given the guild to somebody else here, and left. */
 static enum err import_owner(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake guild)
 {
     struct json_path owner_at = json_path_key(at, STR("owner"));
     snowflake owner = 0;
-    bool made;
+    bool made = false, owns = true;
     enum err e = world_file_resolve_reference(
         im, &user_naming, 0, ((const struct world_guild *)entry)->owner, &owner_at, &owner);
 
-    return e || !owner ? e : insert_imported_member(im, guild, owner, &made);
+    if (!e && owner && im->options->files)
+        e = tx_exists(im->tx, OWNS_GUILD, BIND(v_id(guild), v_id(owner)), &owns);
+    if (e || !owner || !owns)
+        return e;
+    e = insert_imported_member(im, guild, owner, &made);
+    return e || !made || !im->options->files
+               ? e
+               : tx_exec(im->tx, ADD_TO_MEMBER_COUNT, BIND(v_id(guild), v_int(1)), NULL);
 }
 
 static const char COUNT_MEMBERS_OF[] =
@@ -165,6 +177,10 @@ static enum err update_member_count(struct world_file_importer *im, const void *
                                     const struct json_path *at, snowflake guild)
 {
     (void)entry, (void)at;
+    /* An archive is imported in many small files, so that counting all members would take long. */
+    if (im->options->files)
+        return tx_exec(im->tx, ADD_TO_MEMBER_COUNT,
+                       BIND(v_id(guild), v_int(im->report->counts[COUNT_MEMBERS].made)), NULL);
     return tx_exec(im->tx, COUNT_MEMBERS_OF, BIND(v_id(guild)), NULL);
 }
 
@@ -238,6 +254,7 @@ static const char UPDATE_BAN[] = "update bans set reason = $3 where guild_id = $
 static enum err import_ban(struct world_file_importer *im, const void *entry,
                            const struct json_path *at, snowflake guild)
 {
+    int64_t removed = 0;
     const struct world_ban *b = entry;
     struct json_path user_at = json_path_key(at, STR("user"));
     snowflake user = 0;
@@ -247,9 +264,9 @@ static enum err import_ban(struct world_file_importer *im, const void *entry,
     if (!e && user)
         e = ban_insert(im->tx, guild, user, b->reason, &new);
     if (!e && new)
-        e = tx_exec(im->tx, DELETE_BANNED_MEMBER, BIND(v_id(guild), v_id(user)), NULL);
+        e = tx_exec(im->tx, DELETE_BANNED_MEMBER, BIND(v_id(guild), v_id(user)), &removed);
     if (!e && new)
-        return update_member_count(im, NULL, at, guild);
+        return tx_exec(im->tx, ADD_TO_MEMBER_COUNT, BIND(v_id(guild), v_int(-removed)), NULL);
     if (e || !user)
         return e;
     return tx_exec(im->tx, UPDATE_BAN,

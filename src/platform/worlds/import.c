@@ -10,7 +10,9 @@ struct world_import {
     struct arena *arena;
     struct world_file_import_report *report;
     struct form form;
-    struct list pictures; /* struct world_file_picture */
+    struct list pictures;             /* struct world_file_picture */
+    struct map archived;              /* files of the archive, for struct world_file_importer */
+    struct list unread, stored_files; /* struct archived_file pointers */
     size_t pictures_put;
 };
 
@@ -25,15 +27,28 @@ static enum err store_pictures(struct world_import *in)
 
     for (in->pictures_put = 0; in->pictures_put < in->pictures.count && !e; in->pictures_put++) {
         const struct world_file_picture *picture = &p[in->pictures_put];
-        struct str bytes = picture->bytes;
 
-        if (picture->path && !world_file_map(picture->path, &bytes))
-            return ERR_NOT_FOUND;
-        e = blob_put(in->store, picture->name, bytes);
-        if (picture->path)
-            world_file_unmap(bytes);
+        e = blob_put(in->store, picture->name, picture->bytes);
     }
     return e;
+}
+
+/* Stores the files of the archive that the last attempt needed. Returns false if there were none,
+ * or on failure. */
+static bool store_unread_files(struct world_import *in, enum err *ret)
+{
+    struct archived_file *const *files = in->unread.items;
+    size_t count = in->unread.count;
+
+    in->unread = (struct list){ 0 };
+    for (size_t i = 0; i < count; i++) {
+        *(struct archived_file **)list_append(in->arena, &in->stored_files, sizeof *files) =
+            files[i];
+        *ret = archived_file_store(in->store, files[i]);
+        if (*ret)
+            return false;
+    }
+    return count > 0;
 }
 
 /* Marks the blobs as committed, or deletes them after a failed import. Blobs that are neither are
@@ -47,6 +62,13 @@ static void confirm_or_delete_pictures(struct world_import *in, bool imported)
             blob_mark_row_committed(in->store, p[i].name);
         else
             blob_delete(in->store, p[i].name);
+    }
+    struct archived_file *const *files = in->stored_files.items;
+    for (size_t i = 0; i < in->stored_files.count; i++) {
+        if (files[i]->size >= 0 && imported)
+            blob_mark_row_committed(in->store, files[i]->name);
+        else if (files[i]->size >= 0)
+            blob_delete(in->store, files[i]->name);
     }
 }
 
@@ -76,14 +98,19 @@ static enum err import_in_transaction(struct tx *tx, void *arg)
                                       .options = in->options,
                                       .report = in->report,
                                       .form = &in->form,
-                                      .pictures = &in->pictures };
+                                      .pictures = &in->pictures,
+                                      .archived = &in->archived,
+                                      .unread = &in->unread };
 
     in->pictures = (struct list){ 0 };
+    in->unread = (struct list){ 0 };
     in->form = (struct form){ .arena = in->arena };
     init_report(in->report);
     enum err e = world_import_fields(&im, NULL, in->file, NULL, 0);
     if (!e && form_has_errors(&in->form))
         return ERR_INVALID_FORM_BODY;
+    if (!e && in->unread.count)
+        return ERR_UNAVAILABLE; /* begins again when the files are stored */
     return e ? e : store_pictures(in);
 }
 
@@ -130,8 +157,12 @@ enum err world_file_import(struct store *store, const struct world_file_import_o
         in.file = file;
         e = world_prepare_fields(in.format, options, arena, file);
     }
-    if (!e)
-        e = store_run(store, STORE_WRITE, arena, import_in_transaction, &in);
+    map_init(&in.archived);
+    do {
+        if (!e)
+            e = store_run(store, STORE_WRITE, arena, import_in_transaction, &in);
+    } while (e == ERR_UNAVAILABLE && store_unread_files(&in, &e));
+    map_clear(&in.archived);
     confirm_or_delete_pictures(&in, !e);
     return format_import_errors(e, &in.form, text, arena, &ret->problems);
 }

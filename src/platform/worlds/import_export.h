@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "base/map.h"
 #include "json/read.h"
 #include "json/schema.h"
 #include "model/fields/rows.h"
@@ -82,6 +83,8 @@ struct world_file_importer {
     struct world_file_import_report *report;
     struct form *form;
     struct list *pictures;    /* struct world_file_picture, stored before the commit */
+    struct map *archived;     /* hash of a path to struct archived_file */
+    struct list *unread;      /* struct archived_file pointers: files that must be stored first */
     snowflake guild, channel; /* object that contains the imported entries, or 0 */
 };
 
@@ -89,7 +92,15 @@ struct world_file_importer {
 struct world_file_picture {
     char name[96];
     struct str bytes;
-    const char *path; /* file with the bytes, instead of .bytes; NULL if there is none */
+};
+
+/* A file of an archive. It is stored before the transaction that refers to it begins, because a
+ * large file would block other writers. */
+struct archived_file {
+    char name[96]; /* name of the blob */
+    const char *path;
+    char digest[BLOB_DIGEST_SIZE];
+    int64_t size; /* -1 if the file cannot be read */
 };
 
 /* How world files find objects of a type. Queries return the lowest id and the match count. */
@@ -197,6 +208,8 @@ bool world_file_is_plain_name(struct str name);
 /* Map a file into memory; world_file_map returns false if it cannot be read. */
 bool world_file_map(const char *path, struct str *ret);
 void world_file_unmap(struct str bytes);
+/* Stores the bytes of a file of the archive, and sets its digest and size. */
+enum err archived_file_store(struct store *store, struct archived_file *f);
 /* Inserts the row of a file of the archive, options->files/files/FOLDER/NAME. It is not read into
  * memory. *ret is its size; -1 if there is no such file. note->bytes is not used. */
 enum err world_import_archived_file(struct world_file_importer *im, const char *folder,

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "api/files/file_rows.h"
+#include "base/hash.h"
 #include "platform/worlds/import_export.h"
 
 static enum err insert_file_row(struct world_file_importer *im, snowflake id,
@@ -64,28 +65,55 @@ bool world_file_is_plain_name(struct str name)
     return name.n > 0 && name.n <= 64;
 }
 
+/* Returns a file that was stored before the transaction. Another one is added to im->unread: then
+ * the transaction is rolled back, and begins again when the file is stored. */
+static const struct archived_file *find_archived_file(struct world_file_importer *im,
+                                                      const char *path,
+                                                      const struct world_file_attachment *note)
+{
+    struct archived_file *f = map_get(im->archived, hash_str(str_of(path)));
+
+    if (f)
+        return f;
+    f = arena_alloc(im->arena, sizeof *f);
+    *f = (struct archived_file){ .path = path, .size = -1 };
+    snprintf(f->name, sizeof f->name, "%s/%.*s", note->area, STR_ARGS(note->name));
+    map_put(im->archived, hash_str(str_of(path)), f);
+    *(struct archived_file **)list_append(im->arena, im->unread, sizeof f) = f;
+    return f;
+}
+
+enum err archived_file_store(struct store *store, struct archived_file *f)
+{
+    struct str bytes;
+
+    if (!world_file_map(f->path, &bytes))
+        return OK;
+    blob_digest(bytes, f->digest);
+    enum err e = blob_put(store, f->name, bytes);
+    if (!e)
+        f->size = (int64_t)bytes.n;
+    world_file_unmap(bytes);
+    return e;
+}
+
 enum err world_import_archived_file(struct world_file_importer *im, const char *folder,
                                     struct str name, const struct world_file_attachment *note,
                                     int64_t *ret)
 {
-    struct world_file_picture picture = { 0 };
-    struct str bytes;
-
     *ret = -1;
     if (!im->options->files || !world_file_is_plain_name(name))
         return OK;
     const char *path =
         str_dup_cstring(im->arena, str_printf(im->arena, "%s/files/%s/%.*s", im->options->files,
                                               folder, STR_ARGS(name)));
-    if (!world_file_map(path, &bytes))
-        return OK;
-    snprintf(picture.name, sizeof picture.name, "%s/%.*s", note->area, STR_ARGS(note->name));
-    picture.path = path;
-    *(struct world_file_picture *)list_append(im->arena, im->pictures, sizeof picture) = picture;
-    enum err e = insert_file_row(im, note->id, &picture, bytes);
-    *ret = (int64_t)bytes.n;
-    world_file_unmap(bytes);
-    return e;
+    const struct archived_file *f = find_archived_file(im, path, note);
+    *ret = f->size;
+    return f->size < 0 ? OK
+                       : file_insert_row(im->tx, &(struct new_file){ .id = note->id,
+                                                                     .name = f->name,
+                                                                     .digest = f->digest,
+                                                                     .size = f->size });
 }
 
 enum err world_import_archived_picture(struct world_file_importer *im, const char *area,

@@ -161,10 +161,11 @@ static enum err update_imported_message(struct world_file_importer *im,
 }
 
 static enum err import_message(struct world_file_importer *im, const struct world_message *m,
-                               snowflake channel, bool quiet, const struct json_path *up)
+                               snowflake channel, bool quiet, const struct json_path *up,
+                               snowflake *first)
 {
     struct imported_message_author by = { 0 };
-    snowflake id;
+    snowflake id = 0;
     enum err e = import_message_author(im, m, channel, up, &by);
 
     if (!e && by.author)
@@ -174,29 +175,34 @@ static enum err import_message(struct world_file_importer *im, const struct worl
     count(im, COUNT_MESSAGES, id != 0);
     if (!id)
         return im->options->files ? update_imported_message(im, m, channel, up) : OK;
+    if (!*first || id < *first)
+        *first = id;
     struct message made = message_make_text_only(id, channel, by.author, m->content);
     e = insert_imported_message(im, m, &made, &by, up);
     im->channel = channel;
     return e ? e : world_import_fields(im, "message", m, up, id);
 }
 
-/* The first message of a forum post has the thread's id and is not counted. */
+/* The messages of a thread are counted and numbered from the first imported one on ($2), because a
+ * long thread is imported in many small files. */
 static const char COUNT_MESSAGES_OF[] =
-    "update channels set thread_message_count = (select count(*) from messages m where "
-    "m.channel_id = $1), thread_begun = case when exists (select 1 from messages m where "
-    "m.channel_id = $1 and (m.id = $1 or m.type = 21)) then 1 else 0 end "
-    "where id = $1 and type in (10, 11, 12)";
+    "update channels set thread_message_count = thread_message_count + $3, thread_begun = case when "
+    "thread_begun = 1 or exists (select 1 from messages m where m.channel_id = $1 and m.id >= $2 "
+    "and (m.id = $1 or m.type = 21)) then 1 else 0 end where id = $1 and type in (10, 11, 12)";
 static const char NUMBER_MESSAGES[] =
-    "update messages set position = p.n, shown = null from (select id, row_number() over (order by id) - 1 as n "
-    "from messages where channel_id = $1) p where messages.id = p.id and "
-    "(messages.position is null or messages.position <> p.n)";
+    "update messages set position = p.n, shown = null from (select id, row_number() over (order by id) - 1 "
+    "+ coalesce((select b.position + 1 from messages b where b.channel_id = $1 and b.id < $2 "
+    "order by b.id desc limit 1), 0) as n from messages where channel_id = $1 and id >= $2) p "
+    "where messages.id = p.id and (messages.position is null or messages.position <> p.n)";
 
-static enum err update_thread_message_count(struct world_file_importer *im, snowflake id)
+static enum err update_thread_message_count(struct world_file_importer *im, snowflake id,
+                                            snowflake first, int64_t made)
 {
     int64_t threads = 0;
-    enum err e = tx_exec(im->tx, COUNT_MESSAGES_OF, BIND(v_id(id)), &threads);
+    enum err e =
+        tx_exec(im->tx, COUNT_MESSAGES_OF, BIND(v_id(id), v_id(first), v_int(made)), &threads);
 
-    return e || !threads ? e : tx_exec(im->tx, NUMBER_MESSAGES, BIND(v_id(id)), NULL);
+    return e || !threads ? e : tx_exec(im->tx, NUMBER_MESSAGES, BIND(v_id(id), v_id(first)), NULL);
 }
 
 /* Imports messages without an id only into an empty channel, to avoid duplicates. */
@@ -206,7 +212,8 @@ static enum err import_messages(struct world_file_importer *im, const void *entr
     const struct opt_list *messages = entries;
     size_t size = world_file_entry_size(im->format, "message");
     const char *entry = messages->value.items;
-    int64_t n = 0;
+    int64_t n = 0, made = im->report->counts[COUNT_MESSAGES].made;
+    snowflake first = 0;
 
     if (messages->value.count == 0)
         return OK;
@@ -216,11 +223,12 @@ static enum err import_messages(struct world_file_importer *im, const void *entr
         struct json_path at = json_path_index(all, i);
 
         e = import_message(im, (const struct world_message *)(const void *)entry, channel, quiet,
-                           &at);
+                           &at, &first);
     }
     if (!e)
         e = tx_exec(im->tx, UPDATE_LAST_MESSAGE, BIND(v_id(channel)), NULL);
-    return e ? e : update_thread_message_count(im, channel);
+    made = im->report->counts[COUNT_MESSAGES].made - made;
+    return e || !made ? e : update_thread_message_count(im, channel, first, made);
 }
 
 /* --- export to a world file ---------------------------------------------------------- */
