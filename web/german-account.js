@@ -110,7 +110,7 @@ export const ACCOUNT_TEXTS = {
   "No bookmarks yet": "Noch keine Lesezeichen",
   "To bookmark a message, open the menu of the message and choose “Bookmark”.":
     "Öffne das Menü einer Nachricht und wähle „Lesezeichen setzen“.",
-  "Bookmarks are stored in this browser.": "Lesezeichen werden in diesem Browser gespeichert.",
+  "Only you see your bookmarks, on all your devices.": "Nur du siehst deine Lesezeichen, auf allen deinen Geräten.",
   Pronouns: "Pronomen",
   "Shown in your profile. At most 190 characters.": "Steht in deinem Profil. Höchstens 190 Zeichen.",
   Banner: "Banner",

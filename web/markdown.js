@@ -1,4 +1,5 @@
 // markdown.js - renders Markdown as DOM elements. Text becomes text nodes, never HTML.
+import { colourCode } from "./code-colours.js";
 import { h } from "./dom.js";
 import { locale, t } from "./translate.js";
 
@@ -62,7 +63,7 @@ export function markdown(text, context = {}) {
   while (rest) {
     const code = BLOCK.exec(rest);
     if (code) {
-      out.append(h("pre", { tabindex: 0 }, h("code", null, code[2])));
+      out.append(h("pre", { tabindex: 0 }, h("code", null, colourCode(code[2], code[1] || ""))));
       rest = rest.slice(code[0].length);
       continue;
     }

@@ -118,7 +118,10 @@ export async function messageMenu(app, channel, m, at) {
     own = m.author.id === store.me.id,
     manage = channel.guild_id && store.may(channel, "MANAGE_MESSAGES"),
     position = menuPosition(at);
-  const apps = await contextCommands(app, channel, 3, m.id).catch(() => []);
+  const [apps, marked] = await Promise.all([
+    contextCommands(app, channel, 3, m.id).catch(() => []),
+    isBookmarked(app, m.id),
+  ]);
   menu(
     position,
     [
@@ -141,9 +144,9 @@ export async function messageMenu(app, channel, m, at) {
           run: () => app.startThread(channel, m),
         },
       {
-        label: isBookmarked(app, m.id) ? t("Remove bookmark") : t("Bookmark"),
+        label: marked ? t("Remove bookmark") : t("Bookmark"),
         icon: "check",
-        run: () => toggleBookmark(app, channel, m),
+        run: () => toggleBookmark(app, channel.id, m.id, marked),
       },
       { label: t("Mark unread"), icon: "bell", run: () => app.tryCall(store.markUnreadFrom(channel.id, m.id)) },
       { label: t("Copy text"), icon: "edit", run: () => copy(m.content, t("Text copied")) },

@@ -69,6 +69,12 @@ export const PEOPLE_HANDLERS = {
     this.notes[d.id] = d.note;
     this.touch("notes");
   },
+  SAVED_MESSAGE_CREATE(d) {
+    this.saved?.add(d.save_data.message_id);
+  },
+  SAVED_MESSAGE_DELETE(d) {
+    this.saved?.delete(d.message_id);
+  },
   RELATIONSHIP_ADD: relationshipChanged,
   RELATIONSHIP_UPDATE: relationshipChanged,
   RELATIONSHIP_REMOVE(d) {

@@ -48,6 +48,8 @@ export class Store extends UnreadStore {
     /** Running calls by the id of their private channel. */
     this.calls = new Map();
     this.settings = {};
+    /** Ids of the bookmarked messages, or null before they are loaded. @type {Set<string>|null} */
+    this.saved = null;
     /** Role that the user has chosen in "View as role", or null. @type {{guild: string, role: string}|null} */
     this.viewAs = null;
     this.ready = false;

@@ -29,6 +29,7 @@
 #include "platform/relationships/friends.h"
 #include "platform/relationships/relationships.h"
 #include "platform/reports/reports.h"
+#include "platform/saved_messages/saved_messages.h"
 #include "platform/stickers/stickers.h"
 #include "platform/scheduled_events/scheduled_events.h"
 #include "platform/search/search.h"
@@ -73,6 +74,7 @@ const struct domain *const guildhall_domains[] = {
     &stages_domain,
     &messages_domain,
     &reports_domain,
+    &saved_messages_domain,
     &attachments_domain,
     &cloud_uploads_domain,
     &refresh_urls_domain,

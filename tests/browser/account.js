@@ -220,8 +220,33 @@ export const TESTS = {
     await page.getByRole("button", { name: "Bookmarks" }).click();
     await dialog.getByText("The message was deleted, or you can no longer read it.").waitFor();
     await dialog.getByRole("button", { name: "Remove" }).click();
-    assert.equal(await page.evaluate(() => Object.entries(localStorage).find(([k]) => k.startsWith("bookmarks:"))[1]), "[]");
+    await until("the bookmark is removed", async () => !(await call("ada", "GET", "/users/@me/saved-messages")).results.length);
+    await dialog.getByText("The message was deleted").waitFor({ state: "detached" });
     await page.close();
+  },
+
+  async bookmarks_follow_the_person_to_other_windows() {
+    const pages = [await enter("bob"), await enter("bob")], { id } = await call("ada", "POST", `/channels/${server().channel}/messages`, { content: "Where the key is" });
+    const menu = async (page) => {
+      await page.locator(`[data-id="${id}"] article`).click({ button: "right" });
+      return page.getByRole("menu", { name: "Message" });
+    };
+    for (const page of pages) {
+      await page.open(general());
+      await seen(page, "Where the key is");
+      await (await menu(page)).getByRole("menuitem", { name: "Bookmark", exact: true }).waitFor();
+      await page.keyboard.press("Escape");
+    }
+    await (await menu(pages[0])).getByRole("menuitem", { name: "Bookmark", exact: true }).click();
+    await until("the other window knows it", async () => {
+      const box = await menu(pages[1]), found = (await box.waitFor(), await box.getByRole("menuitem", { name: "Remove bookmark" }).count());
+      await pages[1].keyboard.press("Escape");
+      await box.waitFor({ state: "detached" });
+      return found;
+    });
+    await (await menu(pages[1])).getByRole("menuitem", { name: "Remove bookmark" }).click();
+    await until("the bookmark is removed", async () => !(await call("bob", "GET", "/users/@me/saved-messages")).results.length);
+    await Promise.all(pages.map((page) => page.close()));
   },
 
   async dropped_files_are_announced_and_text_files_are_shown() {

@@ -189,6 +189,53 @@ export const TESTS = {
     await page.close();
   },
 
+  async edited_message_is_saved_once_and_another_editor_stays_open() {
+    const page = await enter("ada"), editor = page.getByLabel("Edit message"), one = await post("ada", { content: "Oak board" }), two = await post("ada", { content: "Ash board" });
+    const edit = async (m) => {
+      await article(page, m).click({ button: "right" });
+      await page.getByRole("menuitem", { name: "Edit" }).click();
+    };
+    let release, asked = 0;
+    const held = new Promise((go) => { release = go; });
+    await page.route(`**/messages/${one.id}`, async (route) => {
+      asked++;
+      await held;
+      await route.continue();
+    });
+    await page.open(general());
+    await seen(page, "Ash board");
+    await edit(one);
+    await editor.fill("Oak plank");
+    await editor.evaluate((input) => { // twice in one task, before the request is sent
+      for (let i = 0; i < 2; i++) input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+    });
+    await until("the request is sent", () => asked > 0);
+    await edit(two);
+    await editor.fill("Ash plank");
+    release();
+    await seen(page, "Oak plank");
+    assert.deepEqual([asked, await editor.count(), await editor.inputValue()], [1, 1, "Ash plank"]);
+    await editor.press("Enter");
+    await seen(page, "Ash plank");
+    await page.close();
+  },
+
+  async code_blocks_have_colours_for_known_languages() {
+    const page = await enter("ada"), code = (m) => article(page, m).locator("pre code");
+    const known = await post("ada", { content: '```js\n// a "note"\nconst n = 0x1f + call("x // y", `z`);\n/* open```' }), query = await post("ada", { content: "```sql\nSELECT name FROM doors -- all\nWHERE id = 'a';\n```" });
+    const script = await post("ada", { content: "```python\ndef f():\n    return '#x' # 2\n```" }), diff = await post("ada", { content: "```diff\n- old\n+ new\n same\n```" }), unknown = await post("ada", { content: "```nolang\nconst n = 1;\n```" });
+    await page.open(general());
+    await code(unknown).waitFor();
+    const parts = (m) => code(m).locator("span").evaluateAll((all) => all.map((el) => [el.className.slice(5), el.textContent]));
+    assert.deepEqual(await parts(known), [["comment", '// a "note"'], ["keyword", "const"], ["number", "0x1f"], ["string", '"x // y"'], ["string", "`z`"], ["comment", "/* open"]]);
+    assert.equal(await code(known).textContent(), '// a "note"\nconst n = 0x1f + call("x // y", `z`);\n/* open');
+    assert.deepEqual(await parts(query), [["keyword", "SELECT"], ["keyword", "FROM"], ["comment", "-- all"], ["keyword", "WHERE"], ["string", "'a'"]]);
+    assert.deepEqual(await parts(script), [["keyword", "def"], ["keyword", "return"], ["string", "'#x'"], ["comment", "# 2"]]);
+    assert.deepEqual(await parts(diff), [["removed", "- old\n"], ["string", "+ new\n"]]);
+    assert.deepEqual(await parts(unknown), []);
+    await page.close();
+  },
+
   async everyday_screens_fit_a_phone_and_have_no_fault_for_screen_readers() {
     await walkEverydayScreens({ colorScheme: "light", viewport: PHONE }, /results|emoji/);
   },

@@ -127,7 +127,7 @@ export const TESTS = {
   },
 
   async long_and_nested_texts_do_not_block_the_page() {
-    const texts = ["**".repeat(1000), "||".repeat(1000), "_a".repeat(1000), "*a ".repeat(666), "~~a".repeat(666), "[".repeat(2000), "[a](".repeat(500), "`a ``".repeat(400), "<@".repeat(1000), "<t:9999999999999:R>".repeat(100), "http://".repeat(285), "> ".repeat(1000), "```".repeat(666), "\\".repeat(2000), "**__~~||".repeat(250), "@everyone".repeat(222)];
+    const texts = ["**".repeat(1000), "||".repeat(1000), "_a".repeat(1000), "*a ".repeat(666), "~~a".repeat(666), "[".repeat(2000), "[a](".repeat(500), "`a ``".repeat(400), "<@".repeat(1000), "<t:9999999999999:R>".repeat(100), "http://".repeat(285), "> ".repeat(1000), "```".repeat(666), "\\".repeat(2000), "**__~~||".repeat(250), "@everyone".repeat(222), ...["js", "py", "sql", "html", "diff"].flatMap((name) => ['"', "/*", "<!--", "'''", "`", "9", "+\n"].map((x) => `\`\`\`${name}\n${x.repeat(Math.floor(1900 / x.length))}\`\`\``))];
     for (const content of texts) await call("bob", "POST", `/channels/${server().channel}/messages`, { content, allowed_mentions: { parse: [] } });
     await call("bob", "POST", `/channels/${server().channel}/messages`, { content: "The last of them" });
     const page = await enter("ada");

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { TESTS as account } from "./account.js";
 import { TESTS as apps } from "./apps.js";
+import { TESTS as channelList } from "./channel_list.js";
 import { TESTS as community } from "./community.js";
 import { NIGHTLY_DOCUMENTATION as documentationWalk, TESTS as documentation } from "./documentation.js";
 import { TESTS as history } from "./history.js";
@@ -41,7 +42,7 @@ const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-ru
 const MAX_WORKERS = 3;
 
 /** The longest groups first, so that none runs alone at the end. */
-const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, layout, account, hostile, apps, search, unread, everyday, documentation, sharing, voice, voiceBots, voicePage };
+const WORKERS = { load, people, login, welcome, screens, wire, settings, community, talk, history, layout, account, hostile, apps, search, unread, everyday, documentation, sharing, channelList, voice, voiceBots, voicePage };
 const NIGHTLY = { chatWalks, benchWalks, layouts, heavyLoad, everydayWalk, documentationWalk, tutorials };
 /** Needs packages that only the step firefox installs, so only the word firefox runs it. */
 const FIREFOX = { voiceFirefox };

@@ -41,6 +41,10 @@ const struct exported_table exported_table_list[] = {
       SQL_TEXT("select target_id, note from notes where user_id = $1 and target_id > $2 "
                "order by target_id limit $3"),
       NULL },
+    { "saved_messages", "&message_id\t&channel_id\t@saved_at\t@due_at",
+      SQL_TEXT("select message_id, channel_id, saved_at, due_at from saved_messages where "
+               "user_id = $1 and message_id > $2 order by message_id limit $3"),
+      NULL },
     { "connections", "#n\t$type\t$id\t$name",
       SQL_TEXT("select 1, type, id, name from connections where user_id = $1 and $2 < 1 limit $3"),
       NULL },

@@ -85,6 +85,7 @@ static void fill_account_with_data(struct world *w, struct client *c, struct cli
     expect_status(client_post(c, "{'content': 'there'}", "/channels/%s/messages", thread), 200);
     expect_status(client_post(c, "{'token': null}", "/channels/%s/messages/%s/ack", channel, said),
                   200);
+    expect_status(client_put(c, NULL, "/users/@me/saved-messages/%s/%s", channel, said), 200);
     const char *own = answer_text(client_post(c, "{'name': 'Own'}", "/guilds"), "id");
     expect_status(client_delete(c, "/guilds/%s", own), 204);
     const char *app = answer_text(client_post(c, "{'name': 'App'}", "/applications"), "id");
