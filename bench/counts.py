@@ -15,7 +15,7 @@ from flame import LEAST, Graph, forest, picture
 from process import Client, Failed, Process, register, serve_command, start_guildhall
 from sessions import PLAIN, Wire, end_session
 
-MOST_PARTS = 12  # for a row that looks slower
+MOST_PARTS = 12  # measure a row that seems slower at most this often
 
 
 class Effort(NamedTuple):

@@ -106,7 +106,7 @@ static void connection_sniff(int fd, struct connection *c)
     SSL_set_accept_state(c->ssl);
 }
 
-/* Like recv: below 0 with EAGAIN if there is nothing yet. */
+/* Returns what recv returns: -1 with EAGAIN if no bytes have arrived. */
 static ssize_t connection_recv(int fd, struct connection *c, char *p, size_t n)
 {
     connection_sniff(fd, c);

@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     FILE *f = argc == 4 ? fopen(argv[2], "rb") : NULL;
     size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
     bool decodes = n && strcmp(argv[1], "decode") == 0;
-    const char *volatile where = text; /* so that it is read every time */
+    const char *volatile where = text; /* volatile: each round reads the text again */
 
     if (!n) {
         fprintf(stderr, "usage: read_command decode|strlen FILE COUNT\n");

@@ -678,7 +678,7 @@ int main(int argc, char **argv)
         bench_die("thread");
     if (b.viewers && pthread_create(&films, NULL, bench_film, &b) != 0)
         bench_die("thread");
-    bench_talk(&b, 1); /* all SSRCs are announced, and caches are warm */
+    bench_talk(&b, 1); /* wait until all SSRCs are announced and the caches are warm */
     bench_settle(&b);
     b.sent = b.received = 0;
     memset(b.delays, 0, (SLOWEST_US + 1) * sizeof *b.delays);

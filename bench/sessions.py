@@ -27,7 +27,7 @@ KEY = base64.b64encode(b"the sample nonce").decode()
 
 
 class Wire:
-    """One session that captures the exact bytes which the bare server repeats."""
+    """A session that captures the exact bytes which the bare server repeats."""
 
     def __init__(self, port, path, token, intents=641, wrap=lambda plain: plain, early=False):
         """early: send IDENTIFY before HELLO, which otherwise comes 100 ms after the upgrade."""

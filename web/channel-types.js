@@ -23,7 +23,7 @@ export const idAt = (ms) => String(BigInt(Math.max(0, Math.floor(ms) - EPOCH_MS)
 /** Returns the time of a snowflake in ms since 1970. @param {string} id */
 export const timeOf = (id) => Number(BigInt(id) >> 22n) + EPOCH_MS;
 
-/** For all maps, so that a new map never has the version of an old one. */
+/** Number of changes of all maps together, so that a new map never has the version of an old one. */
 let changes = 0;
 
 /** A map of channels by id, with an index by guild. */

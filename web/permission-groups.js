@@ -48,7 +48,7 @@ const GROUPS = [
 const grouped = new Set(GROUPS.flatMap(([, , names]) => names)),
   rest = Object.keys(PERMISSIONS).filter((name) => !grouped.has(name));
 
-/** All permissions of a server, in groups. @returns {[string, string[]][]} */
+/** Returns all permissions of a server, in groups. @returns {[string, string[]][]} */
 export const roleGroups = () => [
   .../** @type {[string, string[]][]} */ (GROUPS.map(([, heading, names]) => [heading, names])),
   ...(rest.length ? [/** @type {[string, string[]]} */ ([t("Other permissions"), rest])] : []),

@@ -43,7 +43,7 @@ const answers = {
     process.stdout.write(`token ${i.token}\n`);
     return { type: 5 };
   },
-  // No inline response; the reply is sent by a request.
+  // The endpoint sends no response body; it replies to the interaction by a separate request.
   accepted: (i) => {
     setTimeout(() => call('POST', `/interactions/${i.id}/${i.token}/callback`,
       { type: 4, data: { content: 'By a call' } }), 50);

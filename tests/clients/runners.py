@@ -28,7 +28,7 @@ def folder_with_runners():
     if os.path.lexists(link):
         os.unlink(link)  # npm would remove what it leads to
     shutil.copy(os.path.join(HERE, "runners", "package.json"), folder)
-    # Without a lock file, because npm ci requires the optional packages of all platforms.
+    # npm install runs without a lock file, because npm ci requires the optional packages of all platforms.
     done = subprocess.run(["npm", "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"],
                           cwd=folder, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:

@@ -30,7 +30,7 @@ def make_certificate(folder):
 
 
 class Faults:
-    """Of seven packets one is lost, one is duplicated, and one is swapped with its successor."""
+    """The proxy loses one of seven packets, duplicates one, and swaps one with its successor."""
 
     def __init__(self):
         self.count, self.held, self.passed = 0, None, []

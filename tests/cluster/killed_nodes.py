@@ -173,7 +173,7 @@ def sessions_of_a_single_sqlite_node_resume_after_its_restart(executable):
 
 
 class Alone:
-    """One server on SQLite that stores its events; ada has a session."""
+    """A single server on SQLite that stores its events; ada has a session."""
 
     def __init__(self, executable, place):
         self.executable, self.place = executable, place

@@ -15,7 +15,7 @@ import paused_nodes
 from cases import expect, run_cases
 from server_restart import LONG
 
-TRIES = 5  # for faults that show only sometimes
+TRIES = 5  # attempts per fault, because some faults have an effect only sometimes
 
 
 def caught(fault, test, executable, tries=1):

@@ -176,7 +176,7 @@ def rate_limit_counts_apply_on_every_node(executable):
         before = strict_rate_limit_is_exact_across_nodes(ring)
         for name in ("one", "two"):
             expect(owner.call("PATCH", f"/channels/{channel}", {"name": name})[0] == 200, name)
-        # No other rate limit is used up to a quarter so far.
+        # The other rate limits are used by less than a quarter, so they are not published.
         wait_until(lambda: ring.metric(2, "guildhall_counts_heard_total") == before + 2,
                    "what was counted")
         status, answer = ring.client(2, ring.tokens[0]).call("PATCH", f"/channels/{channel}",

@@ -22,7 +22,7 @@ class Closed(OSError):
 
 
 class Socket:
-    """One WebSocket that is read message by message."""
+    """A WebSocket that is read message by message."""
 
     def __init__(self, port, silence_seconds=SILENCE_SECONDS):
         self.socket = socket.create_connection(("127.0.0.1", port), silence_seconds)

@@ -15,7 +15,7 @@ struct role_ref {
     uint64_t permissions;
 };
 
-/* All payload fields that may be needed, whatever the event. */
+/* The payload fields that the check needs of any event. */
 struct said {
     snowflake id, owner_id, user_id, role_id, application_id;
     const struct ref *user, *author;

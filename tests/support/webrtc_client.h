@@ -11,7 +11,7 @@ struct webrtc_client {
     struct webrtc_tls *tls;
     struct srtp *srtp;
     const char *ufrag, *password; /* of the server */
-    uint32_t own_ssrc;            /* with which the client sends audio */
+    uint32_t own_ssrc;            /* SSRC with which the client sends audio */
     unsigned opus;                /* payload type of Opus */
     uint16_t sequence;
     uint32_t timestamp;

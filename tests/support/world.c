@@ -245,7 +245,7 @@ void world_stop(struct world *w)
         client_hang_up(c);
     guildhall_stop(w->server);
     w->server = NULL;
-    clock_advance_all(100 * 1000); /* so that the next server has new ids */
+    clock_advance_all(100 * 1000); /* the next server then uses new ids */
 }
 
 void world_restart(struct world *w)

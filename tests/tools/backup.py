@@ -256,7 +256,7 @@ def files_are_not_deleted_during_a_backup(executable):
             client = Client(server.port, world.token)
             before = blob_count(folder)
             with open(os.path.join(folder, "backup.lock"), "w", encoding="ascii") as lock:
-                fcntl.flock(lock, fcntl.LOCK_SH)  # like a backup, or flock(1)
+                fcntl.flock(lock, fcntl.LOCK_SH)  # a backup holds the same lock, as does flock(1)
                 path = f"/channels/{world.channel}/messages/"
                 client.call("DELETE", path + world.message["id"])
                 # A file of a later message would be deleted after it, if any were.

@@ -42,7 +42,7 @@ ELSEWHERE = {
     ("packaging/python/README.md", ""): "tests/package/packages.py wheel_runs_the_test_of_its_readme",
     ("docs/OPERATING.md", "sudo systemctl stop"):
         "tests/package/deb.py documented_socket_commands_stop_the_service_first",
-    ("README.md", "make run"): "scripts/test contributing",  # and its `make test` runs this
+    ("README.md", "make run"): "scripts/test contributing",  # `make test` of the copy runs this command
     ("CONTRIBUTING.md", "scripts/build debug"): "scripts/test contributing",
     ("docs/CLUSTER.md", "guildhall move --data data --to"):
         "tests/tools/move.py documented_move_commands_work",

@@ -96,7 +96,7 @@ static void session_list_shows_the_approximate_last_used_time(struct world *w)
                         "select count(*) from tokens where user_id = %s and last_used_at >= "
                         "created_at + 86400000000",
                         ada->id) == 1);
-    /* Without a request the time does not change. */
+    /* The last used time changes only with a request. */
     world_wait(w, 3600);
     world_settle(w);
     world_wait(w, 3600);

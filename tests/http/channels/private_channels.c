@@ -216,7 +216,7 @@ static void group_recipients_must_be_friends(struct world *w)
             cleo->id);
     expect_error(client_post(ada, RECIPIENTS_OF(w, bob, cleo), MINE), 403, 20037);
     expect_silence(bob);
-    /* With the caller in the list it becomes a group, even with one friend or none. */
+    /* A list that contains the caller creates a group, even with one friend or none. */
     expect_json(client_post(ada, RECIPIENTS_OF(w, ada, bob), MINE), "{'type': 3}");
     expect_json(client_post(ada, "{'recipients': []}", MINE), "{'type': 3, 'recipients': []}");
 }
@@ -412,7 +412,7 @@ static void group_ownership_passes_on_when_the_owner_leaves(struct world *w)
                  cleo->id);
     expect_event(cleo, "CHANNEL_RECIPIENT_REMOVE", "{}");
     expect_event(cleo, "CHANNEL_UPDATE", "{'owner_id': '%s'}", bob->id);
-    /* With silent=true there is no message. */
+    /* silent=true sends no system message. */
     expect_nothing_received(w);
 
     expect_status(client_delete(bob, RECIPIENTS, id, bob->id), 204);

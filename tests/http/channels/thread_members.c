@@ -111,7 +111,7 @@ static void thread_members_are_listed_by_user_id_in_pages(struct world *w)
 static void adding_a_thread_member_requires_permission_and_view_access(struct world *w)
 {
     struct thread_guild h = create_thread_guild(w);
-    struct client *dan = world_client(w, "dan"); /* not a member of the guild */
+    struct client *dan = world_client(w, "dan"); /* dan is not a member of the guild */
     const char *t = start_thread(h.bob, h.channel, ", 'type': 12, 'invitable': false");
 
     expect_json(client_get(h.bob, "/channels/%s", t), "{'thread_metadata': {'invitable': false}}");

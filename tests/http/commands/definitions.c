@@ -40,7 +40,7 @@ static void chat_command_name_allows_lowercase_letters_of_any_script(struct worl
         { NAMED("приве́т"), "name", REGEX }, /* a combining accent */
         { NAMED("привет"), NULL, NULL },
         { NAMED("你好"), NULL, NULL },
-        { NAMED("नमस्ते"), NULL, NULL }, /* with vowel signs, which are marks */
+        { NAMED("नमस्ते"), NULL, NULL }, /* this name has vowel signs, which are combining marks */
         { NAMED("สวัสดี"), NULL, NULL },
         { NAMED("مَرحبا"), "name", REGEX }, /* marks of other scripts are refused */
         { NAMED("五〇"), NULL, NULL },

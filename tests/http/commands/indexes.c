@@ -184,7 +184,7 @@ static void nsfw_commands_are_listed_only_for_adults(struct world *w)
     expect(count_commands(get_guild_index(&s, bob)) == 0); /* bob's age is unknown */
     world_sql(w, "update users set date_of_birth = '2000-01-01' where id = %s", bob->id);
     expect(count_commands(get_guild_index(&s, bob)) == 1);
-    world_sql(w, "update channels set nsfw = 0"); /* and there must be an age-restricted channel */
+    world_sql(w, "update channels set nsfw = 0"); /* these commands need such a channel */
     expect(count_commands(get_guild_index(&s, bob)) == 0);
     world_sql(w, "update channels set nsfw = 1 where id = %s", bar);
     expect(count_commands(get_guild_index(&s, bob)) == 1);

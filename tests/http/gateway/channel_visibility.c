@@ -347,7 +347,7 @@ static void unarchived_thread_sends_thread_update_to_channel_viewers(struct worl
     expect_status(client_delete(s.ada, "/channels/%s/messages/%s", thread, answer_text(a, "id")),
                   204);
     expect_dispatch(s.of_bob, "MESSAGE_DELETE", "{'channel_id': '%s'}", thread);
-    /* Also on a loop that reads the guild only now. */
+    /* The same holds on a loop that has not read the guild before. */
     conn_close(s.of_ada, 1000);
     conn_close(s.of_bob, 1000);
     conn_close(s.of_bot, 1000);

@@ -133,7 +133,7 @@ static void ready_contains_a_guild_with_50000_overwrites(struct world *w)
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Large");
 
-    put_overwrites(w, guild, CHANNELS); /* as many as a guild may have */
+    put_overwrites(w, guild, CHANNELS); /* the maximum number of overwrites in a guild */
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct gateway_conn *g = open_session(ada, forms[i], "");
         const struct dom *ready = next_dispatch(g, "READY");

@@ -99,7 +99,7 @@ static void session_can_be_resumed_after_several_restarts(struct world *w)
     }
 }
 
-/* Without message content; with the bot's intents and shards. */
+/* The resumed session has no message content, and the intents and shards of the bot. */
 static void bot_session_keeps_its_intents_after_a_restart(struct world *w)
 {
     struct restart_guild h = create_restart_guild(w);
@@ -108,7 +108,7 @@ static void bot_session_keeps_its_intents_after_a_restart(struct world *w)
     put_member(h.guild, robot);
     struct gateway_conn *g = conn_session(robot, PLAIN, "'intents': 513");
     expect_dispatch(g, "GUILD_CREATE", "{'id': '%s'}", h.guild);
-    expect_quiet(g); /* all replies have arrived, so the session can be suspended */
+    expect_quiet(g); /* wait for all replies, after which the session can be suspended */
     send_message(h.ada, h.channel, "before");
     struct resume_state bot = lose_socket(robot, g);
     world_restart(w);

@@ -23,7 +23,7 @@ static void last_word_of_a_gif_search_matches_as_prefix(struct world *w)
     expect_gifs(w, "hel", "a");
     expect_gifs(w, "h", "a");
     expect_gifs(w, "waving%20he", "a");
-    expect_gifs(w, "wav%20zzz", ""); /* only the last word is a prefix */
+    expect_gifs(w, "wav%20zzz", ""); /* only the last word of the query matches as a prefix */
     expect_gifs(w, "ello", "");
 }
 

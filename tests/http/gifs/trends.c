@@ -321,7 +321,7 @@ static void selection_of_a_deleted_gif_is_dropped(struct world *w)
     expect_listed_items(w, "/gifs/trending-gifs", "d a b c");
 }
 
-/* Without new selections the pending ones are counted all the same. */
+/* A job counts pending selections even if no new selection arrives. */
 static void pending_gif_selections_are_counted_by_a_job(struct world *w)
 {
     import_four_gifs(w);

@@ -59,7 +59,7 @@ static void connection_state_is_bound_to_user_and_expires(struct world *w)
         50012);
     world_wait(w, 601);
     expect_error(client_post(ada, body, "/connections/platform_a/callback"), 400, 50012);
-    /* None of these requests used up the code. */
+    /* The refused requests above did not use up the code. */
     body = TEXT(w, "{'code': '%s', 'state': '%s'}", code, link_state(ada, "platform_a"));
     world_wait(w, 599);
     expect_status(client_post(ada, body, "/connections/platform_a/callback"), 200);

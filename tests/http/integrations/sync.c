@@ -182,7 +182,7 @@ static void sync_ignores_revoked_and_unverified_connections(struct world *w)
     struct sync_guild s = create_sync_guild(w);
     struct client *eve = world_client(w, "eve");
 
-    link_new(eve, PLATFORM_A, "eve"); /* not a member of the guild */
+    link_new(eve, PLATFORM_A, "eve"); /* eve is not a member of the guild */
     subscribe(w, PLATFORM_A, "streamer", "bob");
     subscribe(w, PLATFORM_A, "streamer", "eve");
     world_sql(w, "update connections set revoked = 1 where user_id = %s", s.bob->id);

@@ -68,7 +68,7 @@ static void deferred_response_creates_a_loading_message(struct world *w)
     expect_event(s.ada, "INTERACTION_SUCCESS", "{'id': '%s', 'nonce': 7}", ask.id);
     expect_channel_event(&s.room, "MESSAGE_CREATE",
                          "{'content': '', 'flags': 128, 'type': 20, 'nonce': 7}");
-    /* Without an edit it stays in this state. */
+    /* A deferred response that is never edited stays in this state. */
     world_wait(w, 1000);
     expect_json(client_get(s.bob, MESSAGES, s.test_guild.channel), "[{'flags': 128}]");
 }
@@ -383,7 +383,7 @@ static void invalid_autocomplete_choices_are_refused(struct world *w)
         interaction_answer(&whole, "",
                            "{'type': 8, 'data': {'choices': [{'name': 'a', 'value': '1'}]}}"),
         "data.choices.0.value", "NUMBER_TYPE_COERCE");
-    /* As doubles, the first and the third equal the limit. */
+    /* Converted to double, the first and the third value equal the limit. */
     const char *const beyond[] = { "9007199254740993", "9007199254740994", "-9007199254740993" };
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
         expect_invalid(

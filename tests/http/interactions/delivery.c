@@ -45,7 +45,7 @@ static void interaction_create_goes_to_the_guilds_shard(struct world *w)
     expect_dispatch(there, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.test_guild.id);
     expect_quiet(there);
     expect_quiet(elsewhere);
-    /* Without the bot in the guild, or outside guilds, it goes to shard 0. */
+    /* If the bot is not in the guild, the event goes to shard 0. */
     world_sql(w, "delete from members where user_id = %s", s.application);
     invoke_roll_as_bob(&s);
     expect_dispatch(zero, "INTERACTION_CREATE", "{'guild_id': '%s'}", s.test_guild.id);

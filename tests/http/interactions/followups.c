@@ -187,7 +187,7 @@ static void interaction_token_is_for_one_app_and_expires(struct world *w)
     world_wait(w, 5.1);
     expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 401, 50027);
     expect_error(client_get(ask.app, SENT, ask.application, ask.token, "@original"), 401, 50027);
-    /* Also when the interaction's row is deleted. */
+    /* The token is refused also when the interaction's row is deleted. */
     world_sql(w, "delete from interactions where id = %s", ask.id);
     expect_error(client_post(ask.app, "{'content': 'x'}", FOLLOW), 401, 50027);
 }

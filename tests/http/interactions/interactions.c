@@ -172,7 +172,7 @@ static void command_in_the_bots_direct_channel_has_context_1(struct world *w)
                s.bob->id, dm, dm, s.application);
     expect(!dom_at(d, "member") && !dom_at(d, "guild") && !dom_at(d, "guild_id") &&
            !dom_at(d, "guild_locale"));
-    /* Also installed by the user. */
+    /* Now the user has installed the app, too. */
     install_on(&s, s.bob);
     expect_status(invoke_roll_in(&s, s.bob, roll_id, dm), 204);
     expect_dom(&s, last_interaction(&s),

@@ -486,7 +486,7 @@ static void only_the_owner_can_create_group_invites(struct world *w)
     expect_event(eve, "CHANNEL_CREATE", "{'id': '900', 'type': 3}");
     expect_json(client_post(eve, "{}", "/invites/%s", code), "{'new_member': false}");
 
-    /* Also by registering a new account. */
+    /* Registering a new account accepts the invite, too. */
     snprintf(body, sizeof body, "{'username': 'kim', 'invite': '%s'}", code);
     expect_status(client_post(nobody, body, "/auth/register"), 200);
     expect(world_number(w, "select count(*) from recipients where channel_id = 900") == 4);

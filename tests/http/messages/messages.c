@@ -229,7 +229,7 @@ static void enforce_nonce_sends_a_repeated_message_once(struct world *w)
     struct channel_events room = world_channel_events(w, v.channel);
     expect_json(client_post(ada, body, MESSAGES, v.channel), "{'id': '%s', 'nonce': 'once'}", id);
     expect_channel_silence(&room);
-    /* Without enforce_nonce, by another user, or after five minutes it is a new message. */
+    /* A nonce is not enforced without enforce_nonce, for another user, or after five minutes. */
     a = client_post(ada, "{'content': 'x', 'nonce': 'once'}", MESSAGES, v.channel);
     expect(strcmp(answer_text(a, "id"), id) != 0);
     a = client_post(bob, body, MESSAGES, v.channel);

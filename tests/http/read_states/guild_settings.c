@@ -75,7 +75,7 @@ static void settings_of_several_guilds_and_of_private_channels_can_be_set(struct
                 "[{'guild_id': '%s', 'suppress_everyone': true, 'version': 1}, {'guild_id': null, "
                 "'muted': false, 'version': 2}]",
                 v.id);
-    /* All changes are applied, or none. */
+    /* A request with one invalid change applies no change. */
     expect_error(client_patch(ada,
                               TEXT(w,
                                    "{'guilds': {'%s': {'muted': true}, '%s': {'muted': "

@@ -270,7 +270,7 @@ static void concurrent_actions_of_three_users_cause_no_deadlock(struct world *w)
                                     .actions = all_actions,
                                     .action_count = COUNT_OF(all_actions) };
     run_actors(actors, 3);
-    /* No transactions wait for each other. */
+    /* No transaction waited for another one until the deadlock timeout. */
     expect(actors[0].slow + actors[1].slow + actors[2].slow == 0);
     expect_consistent_pairs(w);
     expect_events_match_lists(w, all, 3);

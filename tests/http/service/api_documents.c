@@ -84,7 +84,7 @@ static void every_rate_limit_has_name_count_and_window(struct world *w)
 
 /* --- the OpenAPI document ------------------------------------------------------------- */
 
-static const struct dom *openapi; /* as sent by the server */
+static const struct dom *openapi; /* the document as the server sends it */
 
 static const struct dom *require_member(const struct dom *d, const char *key, const struct route *r)
 {

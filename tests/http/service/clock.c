@@ -93,7 +93,7 @@ static void ids_stay_above_database_ids_after_a_small_clock_step(struct world *w
 
     world_stop(w);
     clock_step_wall(-MINUTES(1) / 2);
-    snowflake_set_node(0); /* as in a new process */
+    snowflake_set_node(0); /* a new process starts with this state */
     expect(world_try_start(w));
     expect(!strstr(get_readiness(w).body.p, "warning"));
     const char *guild = answer_text(client_post(ada, "{'name': 'Here'}", "/guilds"), "id");

@@ -70,7 +70,7 @@ static void frequent_reads_take_one_database_round_trip(struct world *w)
     expect_round_trips(bob, 1, "/users/@me/application-command-index");
 }
 
-/* All reads go in one round trip, all writes with the commit. */
+/* The first round trip has all reads, the second one all writes and the commit. */
 static void sending_a_message_takes_two_database_round_trips(struct world *w)
 {
     struct test_app s = world_test_app(w);

@@ -385,7 +385,7 @@ static void responses_have_cors_headers_when_an_origin_is_allowed(struct world *
                      QUIET_MS);
     expect(memmem(raw.p, raw.n, " 413 ", 5));
     expect(memmem(raw.p, raw.n, "\r\nAccess-Control-Allow-Origin: *\r\n", 34));
-    /* Without Access-Control-Request-Method it is a plain OPTIONS. */
+    /* An OPTIONS request without Access-Control-Request-Method is no preflight. */
     struct answer a =
         call_service(w, "OPTIONS", "/api/v10/users/@me", "Origin: https://page.example\r\n");
     expect_status(a, 204);

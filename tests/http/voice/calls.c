@@ -309,7 +309,7 @@ static void joining_a_guild_channel_leaves_the_call(struct world *w)
     expect_voice(p.ada, "VOICE_STATE_UPDATE", "{'guild_id': '%s', 'channel_id': '%s'}", h.guild,
                  h.voice);
     expect(world_number(w, "select count(*) from calls") == 0);
-    /* Also when joining another private channel's call. */
+    /* Joining the call of another private channel leaves the first call, too. */
     ask_voice(p.bob, NULL, p.dm, "");
     ask_voice(p.bob, NULL, p.group, "");
     for (int i = 0; i < 50 && world_number(w, "select count(*) from calls where channel_id = %s",

@@ -220,7 +220,7 @@ static void custom_emoji_of_an_effect_gets_its_stored_name(struct world *w)
     expect_status(client_post(h.bob, "{'emoji_id': '71'}", EFFECTS, h.voice), 204);
 }
 
-/* As for reactions: emojis of the sender's guilds and roles. */
+/* The rules of reactions apply: the emoji must be of the sender's guilds and roles. */
 static void voice_effect_requires_access_to_its_emoji_and_sound(struct world *w)
 {
     struct test_voice h = join_ada_and_bob(w);

@@ -25,7 +25,7 @@ static void rejoining_the_same_channel_repeats_the_server_update(struct world *w
     ask_voice(h.ada, h.guild, h.voice, "");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{}");
     const char *first = copy_token(h.ada, expect_server_update(h.ada->gate));
-    /* Without a voice connection: state at once, server with the same token a little later. */
+    /* Without a voice connection the server update has the same token and comes later. */
     ask_voice(h.ada, h.guild, h.voice, ", 'self_mute': true");
     expect_event(h.ada, "VOICE_STATE_UPDATE", "{'self_mute': true}");
     expect(strcmp(first, copy_token(h.ada, expect_server_update(h.ada->gate))) == 0);

@@ -119,7 +119,7 @@ static void stage_audience_can_request_to_speak(struct world *w)
                    "BOOLEAN_TYPE_CONVERT");
     expect_invalid(client_patch(h.bob, "{'channel_id': []}", OWN, h.guild), "channel_id",
                    "NUMBER_TYPE_COERCE");
-    /* With silent there is no notification; the state changes. */
+    /* silent changes the state without a notification. */
     patch_own_state(
         &h, TEXT(w, "{'silent': true, 'request_to_speak_timestamp': null, 'channel_id': '%s'}",
                  h.stage));

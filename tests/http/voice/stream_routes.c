@@ -239,7 +239,7 @@ static void stream_video_preview_must_be_mp4_or_webm(struct world *w)
     expect_invalid(client_post(h.ada, "{}", "/streams/%s/preview/video", key), "file",
                    "BASE_TYPE_REQUIRED");
     expect_error(client_get(h.bob, "/streams/%s/preview", key), 404,
-                 10049); /* only image previews are returned */
+                 10049); /* the route returns only image previews */
 }
 
 /* --- notify --------------------------------------------------------------------------- */

@@ -244,7 +244,7 @@ static void only_the_owner_can_pause_a_stream(struct world *w)
     ask_pause(h.ada, key, true);
     expect_event(h.ada, "STREAM_UPDATE", "{'paused': true, 'viewer_ids': ['%s']}", h.bob->id);
     expect_event(h.bob, "STREAM_UPDATE", "{'paused': true}");
-    ask_pause(h.ada, key, true); /* no change, but the event is sent again */
+    ask_pause(h.ada, key, true); /* the stream is paused already, but the event is sent again */
     expect_event(h.ada, "STREAM_UPDATE", "{'paused': true}");
     expect_event(h.bob, "STREAM_UPDATE", "{'paused': true}");
     ask_pause(h.ada, key, false);

@@ -86,7 +86,7 @@ static void avatar_redirects_are_refused_for_document_requests(struct world *w)
 
     expect_error(fetch_avatar(&s, hash, "Sec-Fetch-Dest: document\r\n"), 404, 0);
     expect_error(fetch_avatar(&s, hash, "Sec-Fetch-Dest: iframe\r\nAccept: image/png\r\n"), 404, 0);
-    /* Without https a browser sends only Accept. */
+    /* Over plain HTTP a browser sends Accept, but no Sec-Fetch headers. */
     expect_error(fetch_avatar(&s, hash, "Accept: application/xml, Text/HTML;q=0.9, */*;q=0.8\r\n"),
                  404, 0);
     expect_status(fetch_avatar(&s, hash, "Accept: image/avif,image/webp,*/*;q=0.8\r\n"), 302);

@@ -16,7 +16,7 @@
 #include "unit/net/peer.h"
 
 enum { APP_SMALL_BODY = 1000, APP_BODY = 1024 * 1024, APP_FORM = 10000 };
-enum { APP_PATIENCE_MS = 60 * 1000 }; /* for tests that do not measure time */
+enum { APP_PATIENCE_MS = 60 * 1000 }; /* default of tests that do not measure time */
 
 static struct {
     struct loops *loops;

@@ -407,7 +407,7 @@ static void large_rooms_do_not_send_the_flags_of_each_client(void **state)
     }
     loop_call_and_wait(last.relay->workers[0].loop, read_participant_sequence, &before);
     assert_int_equal(last.seq, 2);
-    assert_int_equal(before.seq, 2 + 99 + 1); /* and the join of the last one */
+    assert_int_equal(before.seq, 2 + 99 + 1); /* includes the last participant's join */
     relay_stop(last.relay);
     loops_stop(ls);
 }

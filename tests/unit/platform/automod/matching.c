@@ -247,7 +247,7 @@ static void pattern_cost_is_the_largest_number_of_states_per_character(void **st
 {
     (void)state;
     assert_int_equal(cost("abc"), 2);       /* the start state and the state after one letter */
-    assert_int_equal(cost("aaa"), 4);       /* all states and the end */
+    assert_int_equal(cost("aaa"), 4);       /* the cost counts all states and the end */
     assert_int_equal(cost(".{100}"), 101);  /* the same for any character */
     assert_int_equal(cost("[^a]{50}"), 51); /* also for non-ASCII characters */
     assert_true(cost("(.?){200}x") > 400);

@@ -87,7 +87,7 @@ static int64_t time_of_five(struct batch *b, struct loops *loops)
     return (clock_monotonic_ns() - began) / 1000000;
 }
 
-/* Without the fix, the loop polls after 200 ms, so five reads take a second. */
+/* A loop that misses bytes in OpenSSL's buffer polls after 200 ms: five reads take a second. */
 static void loop_reads_all_of_a_long_tls_record(void **state)
 {
     enum { TRIES = 20, SOON_MS = 900 };

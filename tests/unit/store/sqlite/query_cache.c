@@ -31,7 +31,7 @@ struct question {
     const char *sql;
     struct value values[2];
     size_t count;
-    bool all; /* all rows, not only the first */
+    bool all; /* whether the query reads all rows, not only the first */
     char answer[200];
 };
 static struct question *now;

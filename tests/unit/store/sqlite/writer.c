@@ -25,7 +25,7 @@ static void waiting_transactions_share_one_commit(void **state)
     uint64_t before = commits(f);
     run_as_batch(f, ones, BATCH, &finished);
     assert_int_equal(commits(f) - before,
-                     2); /* one is the transaction for which the others waited */
+                     2); /* one commit is that of the transaction for which the others waited */
 
     before = commits(f);
     run_as_batch(f, ones, BATCH + 1, &finished);

@@ -708,7 +708,7 @@ static void replication_round_is_spread_over_many_steps(void **state)
     free_round_scene(s);
     s = round_scene_new(JOURNAL_PRESENCE_BYTES);
     assert_true(count_steps(s, &most) >= 40);
-    assert_true(most <= 600 * 1024); /* with the header of each session */
+    assert_true(most <= 600 * 1024); /* the number includes the header of each session */
     free_round_scene(s);
 }
 

@@ -77,7 +77,7 @@ static void rows_of_long_dead_nodes_are_deleted_and_no_others(void **state)
     assert_int_equal(count_of(f, 0), 1); /* suspended: waits for its client */
     assert_int_equal(count_of(f, 1), 1);
     assert_int_equal(count_of(f, 3), 1); /* the journal of its node exists */
-    tidy_at(f, 1, PATIENCE_MS + 2, 3);   /* for a node that starts or stops */
+    tidy_at(f, 1, PATIENCE_MS + 2, 3);   /* pruning of a node that starts or stops */
     assert_int_equal(count_of(f, 1), 0);
     assert_int_equal(count_of(f, 0), 1);
 }
