@@ -87,6 +87,8 @@ const struct control_command control_socket_commands[] = {
     { "address", reply_server_url },
     { "certificate", reply_certificate_fingerprint },
     { "token", reply_token },
+    { "import-archive", reply_import_archive },
+    { "claim-code", reply_claim_code },
     { "operate", reply_operator_command },
     { "operate-json", reply_operator_command_json },
     { 0 },

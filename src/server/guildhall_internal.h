@@ -95,6 +95,10 @@ void check_clock_against_store(struct guildhall *g);
 /* Appends the metrics of the gateway, the relay and the cluster; arg is a struct guildhall. */
 void append_server_metrics(void *arg, struct buf *out);
 
+/* archive_import.c: commands with which copy-guild imports an archive into a running server. */
+void reply_import_archive(void *arg, unsigned uid, struct str folder, struct buf *out);
+void reply_claim_code(void *arg, unsigned uid, struct str id, struct buf *out);
+
 extern const struct control_command control_socket_commands[];
 
 #endif

@@ -72,6 +72,7 @@ enum err operator_token_revoke(struct call *call, struct operator_command *o);
 
 enum err operator_guild_set_owner(struct call *call, struct operator_command *o);
 enum err operator_guild_delete(struct call *call, struct operator_command *o);
+enum err operator_guild_refresh(struct call *call, struct operator_command *o);
 enum err operator_app_renew_token(struct call *call, struct operator_command *o);
 
 /* --- content.c ------------------------------------------------------------------------ */

@@ -71,6 +71,8 @@ const struct operator_command_row operator_command_rows[] = {
     { "guild", "delete", "ID", "Delete a guild with all its contents", 1, 1, .writes = true,
       .is_final = true, .run = operator_guild_delete, .columns = COLUMNS_GUILD_STATE,
       .unknown = TEXT_UNKNOWN_GUILD },
+    { "guild", "refresh", "ID AFTER", NULL, 2, 2, .writes = true, .run = operator_guild_refresh,
+      .columns = "&last", .unknown = TEXT_UNKNOWN_GUILD },
     { "app", "list", "", "List applications by id", 0, 0, .is_list = true,
       .columns = "&id\t$name\t$owner\t$bot",
       .query = SQL_TEXT("select a.id, a.name, u.username, coalesce(b.username, '') from "

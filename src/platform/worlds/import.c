@@ -1,4 +1,5 @@
 /* import.c - imports a world file into the store, in one transaction. */
+#include "base/clock.h"
 #include "json/read.h"
 #include "platform/worlds/import_export.h"
 
@@ -18,8 +19,8 @@ struct world_import {
 
 /* --- pictures ------------------------------------------------------------------------- */
 
-/* Stores pictures before the commit, so that a failed write rolls back the whole import. Blocking
- * I/O is allowed, because no server uses the store during an import. */
+/* Stores pictures before the commit, so that a failed write rolls back the whole import. They are
+ * small: an import refuses pictures above 512 KiB. Files of archives are stored before. */
 static enum err store_pictures(struct world_import *in)
 {
     const struct world_file_picture *p = in->pictures.items;
@@ -102,6 +103,8 @@ static enum err import_in_transaction(struct tx *tx, void *arg)
                                       .archived = &in->archived,
                                       .unread = &in->unread };
 
+    int64_t began = clock_monotonic_ns();
+
     in->pictures = (struct list){ 0 };
     in->unread = (struct list){ 0 };
     in->form = (struct form){ .arena = in->arena };
@@ -111,7 +114,10 @@ static enum err import_in_transaction(struct tx *tx, void *arg)
         return ERR_INVALID_FORM_BODY;
     if (!e && in->unread.count)
         return ERR_UNAVAILABLE; /* begins again when the files are stored */
-    return e ? e : store_pictures(in);
+    if (!e)
+        e = store_pictures(in);
+    in->report->transaction_us = (clock_monotonic_ns() - began) / 1000;
+    return e;
 }
 
 static enum err format_import_errors(enum err e, const struct form *form, struct str text,

@@ -34,8 +34,9 @@ struct world_file_import_options {
 
 struct world_file_import_report {
     struct imported_object_count counts[WORLD_COUNTS];
-    struct list tokens;  /* struct imported_account_token */
-    struct str problems; /* one error per line: "guilds.0.owner: there is no user 'ada'" */
+    struct list tokens;     /* struct imported_account_token */
+    int64_t transaction_us; /* how long the transaction ran, in microseconds */
+    struct str problems;    /* one error per line: "guilds.0.owner: there is no user 'ada'" */
 };
 
 /* Imports a world file in one transaction: all of the file or, on errors, nothing. Updates existing

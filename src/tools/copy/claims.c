@@ -97,6 +97,14 @@ static void record_sent_claim(struct claim_sender *s, snowflake user_id)
         s->result = COPY_STOPPED;
 }
 
+static bool request_claim_code(const struct claim_sender *s, struct arena *arena,
+                               struct claim_code_request *r)
+{
+    if (s->options->running)
+        return running_server_create_claim_code(s->options->running, r->user_id, arena, &r->code);
+    return store_run(s->options->store, STORE_WRITE, arena, create_claim_code, r) == OK;
+}
+
 static bool send_claim(void *arg, struct str member, int64_t next_offset, struct arena *arena)
 {
     struct claim_sender *s = arg;
@@ -107,7 +115,7 @@ static bool send_claim(void *arg, struct str member, int64_t next_offset, struct
     if (json_member_is_true(user, "bot") || is_known_id(&s->ids, request.user_id))
         return true;
     snowflake channel = open_private_channel(s, request.user_id);
-    if (channel && store_run(s->options->store, STORE_WRITE, arena, create_claim_code, &request)) {
+    if (channel && !request_claim_code(s, arena, &request)) {
         fprintf(stderr, "guildhall: cannot write to the store\n");
         s->result = COPY_STOPPED;
     } else if (channel && request.code.n) {

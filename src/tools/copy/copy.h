@@ -16,6 +16,7 @@
 #include "base/snowflake.h"
 #include "json/read.h"
 #include "json/write.h"
+#include "platform/worlds/worlds.h"
 #include "tools/tools.h"
 
 /* --- json_members.c: members of JSON objects as text ----------------------------------- */
@@ -243,11 +244,26 @@ struct copy_load_options {
     struct store *store;
     struct guild_archive *archive;
     bool people;
-    bool only_messages; /* an existing guild and its channels are not changed */
-    bool no_channels;   /* no channels are added to an existing guild */
+    bool only_messages;  /* an existing guild and its channels are not changed */
+    bool no_channels;    /* no channels are added to an existing guild */
+    const char *running; /* data folder of the running server that imports; NULL: this process */
 };
 /* Imports an archive; continues where an earlier import of the archive ended. */
 enum copy_result copy_load_archive(const struct copy_load_options *options);
+
+/* --- running_server.c ---------------------------------------------------------------------- */
+
+/* Returns whether a server runs on a data folder. */
+bool running_server_is_reachable(const char *data);
+/* Imports a world file like world_file_import; prints a problem that is not one of the file. */
+enum err running_server_import(const char *data, const struct guild_archive *archive,
+                               struct str text, struct arena *arena,
+                               struct world_file_import_report *ret);
+/* Sends the guild to the sessions of its members, as after an outage. */
+bool running_server_refresh_guild(const char *data, snowflake guild);
+/* *ret is empty if the account cannot be claimed. */
+bool running_server_create_claim_code(const char *data, snowflake user_id, struct arena *arena,
+                                      struct str *ret);
 
 /* --- chat_export.c --------------------------------------------------------------------------- */
 
@@ -275,6 +291,7 @@ struct copy_claim_options {
     struct guild_archive *archive;
     struct store *store;
     const char *address; /* address of this server, for the link */
+    const char *running; /* data folder of the running server; NULL if none runs */
 };
 /* Sends a claim code to each member with a placeholder account who has not received one. */
 enum copy_result copy_send_claims(const struct copy_claim_options *options);

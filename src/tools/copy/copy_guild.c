@@ -210,14 +210,14 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
 
 /* Sends claim codes, with the archive imported and the store still open. */
 static enum copy_result send_claims(const struct copy_options *o, struct guild_archive *archive,
-                                    struct store *store)
+                                    struct store *store, const char *running)
 {
     struct copy_source *source = open_source(o);
 
     if (!source)
         return COPY_STOPPED;
-    enum copy_result result =
-        copy_send_claims(&(struct copy_claim_options){ source, archive, store, o->send_claims });
+    enum copy_result result = copy_send_claims(
+        &(struct copy_claim_options){ source, archive, store, o->send_claims, running });
     copy_source_free(source);
     return result;
 }
@@ -230,18 +230,21 @@ static enum copy_result load_archive(const struct command_settings *s,
     enum copy_result result = COPY_STOPPED;
     struct store *store;
 
-    if (open_store_as_owner(&s->config, &store))
+    const char *running = running_server_is_reachable(s->config.data) ? s->config.data : NULL;
+    if (running ? guildhall_open_store(&s->config, true, &store)
+                : open_store_as_owner(&s->config, &store))
         return COPY_STOPPED;
-    if (!store_lock_exclusive(store))
+    if (running || !store_lock_exclusive(store))
         result = copy_load_archive(
             &(struct copy_load_options){ .config = &s->config,
                                          .store = store,
                                          .archive = archive,
                                          .people = strcmp(s->copy.people, "all") == 0,
                                          .only_messages = origin != ORIGIN_GUILD,
-                                         .no_channels = origin == ORIGIN_DATA_PACKAGE });
+                                         .no_channels = origin == ORIGIN_DATA_PACKAGE,
+                                         .running = running });
     if (s->copy.send_claims && result != COPY_STOPPED) {
-        enum copy_result sent = send_claims(&s->copy, archive, store);
+        enum copy_result sent = send_claims(&s->copy, archive, store, running);
 
         result = sent == COPY_OK ? result : sent;
     }

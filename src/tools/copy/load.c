@@ -17,6 +17,10 @@ enum {
     MAX_ENTRIES = 100,
     MAX_MEMBER_ENTRIES = 500,
     MAX_ENTRY_BYTES = 512 * 1024, /* an import needs several times that memory */
+    /* A running server imports as many entries at once as take about this time. */
+    FIRST_RUNNING_ENTRIES = 4,
+    MIN_RUNNING_US = 3000,
+    MAX_RUNNING_US = 8000,
 };
 
 struct loader {
@@ -30,6 +34,8 @@ struct loader {
     struct arena *arena;      /* cleared after each import */
     struct map existing;      /* with .only_messages: id of a channel to struct existing_channel */
     bool guild_exists;
+    size_t batch_entries; /* entries that are imported in one transaction */
+    int64_t longest_us;   /* longest transaction of a running server */
     bool failed;
     int64_t refused, imported;
 };
@@ -63,6 +69,26 @@ static void report_refused_entry(struct loader *l, struct str entry, struct str 
     arena_free(arena);
 }
 
+/* Imports in this process or by the running server. A running server must not be held for longer
+ * than 20 ms, so the number of entries depends on the time that the last ones took. */
+static enum err import_text(struct loader *l, struct str text, size_t count,
+                            struct world_file_import_report *report)
+{
+    const char *running = l->options->running;
+
+    if (!running)
+        return world_file_import(l->options->store, &l->import, text, l->arena, report);
+    enum err e = running_server_import(running, l->options->archive, text, l->arena, report);
+    if (report->transaction_us > l->longest_us)
+        l->longest_us = report->transaction_us;
+    if (report->transaction_us > MAX_RUNNING_US && l->batch_entries > 1)
+        l->batch_entries = count > 1 ? count / 2 : 1;
+    else if (!e && report->transaction_us < MIN_RUNNING_US && count >= l->batch_entries &&
+             l->batch_entries < MAX_MEMBER_ENTRIES)
+        l->batch_entries *= 2;
+    return e;
+}
+
 /* Imports a range of entries; halves the range if it is refused. */
 static void import_range(struct loader *l, const struct world_entries *e, struct str before,
                          struct str after, size_t from, size_t to)
@@ -76,8 +102,7 @@ static void import_range(struct loader *l, const struct world_entries *e, struct
     buf_add_str(&text, before);
     buf_add_str(&text, entry_range(e, from, to));
     buf_add_str(&text, after);
-    enum err result =
-        world_file_import(l->options->store, &l->import, buf_str(&text), l->arena, &report);
+    enum err result = import_text(l, buf_str(&text), to - from, &report);
     buf_clear(&text);
     if (result == OK) {
         l->imported += (int64_t)(to - from);
@@ -97,18 +122,26 @@ static void import_range(struct loader *l, const struct world_entries *e, struct
     arena_reset(l->arena);
 }
 
+static void import_all(struct loader *l, const struct world_entries *e, struct str before,
+                       struct str after)
+{
+    for (size_t from = 0, to; from < e->count && !l->failed; from = to) {
+        to = e->count - from > l->batch_entries ? from + l->batch_entries : e->count;
+        import_range(l, e, before, after, from, to);
+    }
+}
+
 /* Imports the collected entries, after the accounts to which they refer. */
 static void import_entries(struct loader *l)
 {
     const char *what = l->what;
 
     l->what = "account";
-    import_range(l, &l->conversion.users, STR("{\"users\":["), STR("]}"), 0,
-                 l->conversion.users.count);
+    import_all(l, &l->conversion.users, STR("{\"users\":["), STR("]}"));
     l->what = what;
     world_entries_clear(&l->conversion.users);
     mark_queued_users_known(&l->conversion);
-    import_range(l, &l->entries, buf_str(&l->before), buf_str(&l->after), 0, l->entries.count);
+    import_all(l, &l->entries, buf_str(&l->before), buf_str(&l->after));
     world_entries_clear(&l->entries);
 }
 
@@ -681,6 +714,7 @@ enum copy_result copy_load_archive(const struct copy_load_options *options)
                     .files = options->archive->folder },
         .conversion = { .archive = options->archive, .people = options->people },
         .arena = arena_new(),
+        .batch_entries = options->running ? FIRST_RUNNING_ENTRIES : SIZE_MAX,
     };
     struct progress_watch watch;
     struct buf guild;
@@ -694,7 +728,8 @@ enum copy_result copy_load_archive(const struct copy_load_options *options)
     guild_archive_for_each_line(options->archive, "guild.jsonl", 0, read_guild_line, &guild);
     l.conversion.guild = json_member_id(buf_str(&guild), "id");
     l.failed = !l.conversion.guild ||
-               auth_new(options->config->data, options->store, &l.import.auth) != OK;
+               (!options->running &&
+                auth_new(options->config->data, options->store, &l.import.auth) != OK);
     if (!l.conversion.guild)
         fprintf(stderr, "guildhall: '%s' is not an archive of a guild: it has no guild.jsonl\n",
                 options->archive->folder);
@@ -712,6 +747,11 @@ enum copy_result copy_load_archive(const struct copy_load_options *options)
     if (!l.failed)
         import_everything(&l, buf_str(&guild));
     progress_watch_end(&watch);
+    if (!l.failed && options->running) {
+        l.failed = !running_server_refresh_guild(options->running, l.conversion.guild);
+        printf("the running server imported it in steps of at most %.1f ms\n",
+               (double)l.longest_us / 1000);
+    }
     if (!l.failed)
         verify_counts(&l);
     if (l.refused || l.conversion.omitted)
