@@ -151,8 +151,8 @@ enum err call_open_blob(struct call *call, const char *name, int *ret_fd, int64_
     bool found = false;
     enum err e = OK;
 
-    if (blobs_are_in_database(store)) {
-        if (blob_open_without_database(store, name, ret_fd, ret_size))
+    if (blobs_are_remote(store)) {
+        if (blob_open_locally(store, name, ret_fd, ret_size))
             return OK;
         e = tx_require_background(call->tx);
     }

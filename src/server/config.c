@@ -28,14 +28,34 @@ const struct option_row config_option_rows[] = {
     { "bus-ca", OPTION_TEXT, CONFIG_OFFSET(bus_ca), .value = "FILE",
       .help = "With bus tls://…: CA certificates (PEM) for the NATS servers; unset: those of the "
               "system" },
-    { "blobs", OPTION_CHOICE, CONFIG_OFFSET(blobs), .fallback = "folder",
-      .choices = "folder|postgres",
-      .help = "With store: where files are stored: in the data folder, which all nodes must share, "
-              "or in PostgreSQL" },
+    { "blobs", OPTION_TEXT, CONFIG_OFFSET(blobs), .fallback = "folder",
+      .value = "folder|postgres|s3://BUCKET[/PREFIX]",
+      .help = "Where files are stored: in the data folder, which all nodes must share; in the "
+              "database of store; or in S3-compatible object storage" },
+    { "s3-endpoint", OPTION_TEXT, CONFIG_OFFSET(s3_endpoint), .value = "URL",
+      .help = "With blobs s3://…: URL of the object storage; unset: Amazon S3 in s3-region" },
+    { "s3-region", OPTION_TEXT, CONFIG_OFFSET(s3_region), .fallback = "us-east-1",
+      .value = "REGION", .help = "With blobs s3://…: region of the bucket, part of signatures" },
+    { "s3-access-key", OPTION_TEXT, CONFIG_OFFSET(s3_access_key), .value = "ID",
+      .help = "With blobs s3://…: id of the access key; unset: AWS_ACCESS_KEY_ID" },
+    { "s3-secret-file", OPTION_TEXT, CONFIG_OFFSET(s3_secret_file), .value = "FILE",
+      .help = "With blobs s3://…: file with the secret of the access key; unset: "
+              "AWS_SECRET_ACCESS_KEY of the environment" },
+    { "s3-addressing", OPTION_CHOICE, CONFIG_OFFSET(s3_addressing), .fallback = "path",
+      .choices = "path|host",
+      .help = "With blobs s3://…: the bucket is the first part of the path, or of the host name" },
+    { "s3-ca", OPTION_TEXT, CONFIG_OFFSET(s3_ca), .value = "FILE",
+      .help = "With blobs s3://…: CA certificates (PEM) of the object storage; unset: those of the "
+              "system" },
+    { "s3-redirects", OPTION_TEXT, CONFIG_OFFSET(s3_redirects), .fallback = "off",
+      .value = "off|on|URL",
+      .help = "With blobs s3://…: redirect downloads of attachments to the object storage, at "
+              "s3-endpoint or at the URL; clients must reach it" },
     { "blob-cache", OPTION_INT, CONFIG_OFFSET(blob_cache_mib), .fallback = "10240", .min = 0,
       .max = 1024 * 1024 * 1024,
       .help =
-          "MiB of copies of files in PostgreSQL that the data folder may contain; 0: no limit" },
+          "MiB of copies of files in PostgreSQL or object storage that the data folder may contain; "
+          "0: no limit" },
     { "keep-events", OPTION_SWITCH, CONFIG_OFFSET(keep_events), .fallback = "off",
       .help = "Embedded database: store the last events, so that sessions can resume after a crash "
               "of the server" },

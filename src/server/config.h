@@ -6,6 +6,8 @@
 
 struct config {
     const char *listen, *data, *store, *bus, *bus_ca, *blobs, *ledger, *config;
+    const char *s3_endpoint, *s3_region, *s3_access_key, *s3_secret_file, *s3_addressing, *s3_ca,
+        *s3_redirects;
     bool keep_events, keeper, as_discord;
     const char *public_url, *cors_origin, *voice_regions, *voice_vip_regions, *voice_near,
         *voice_endpoint, *voice_port, *voice_address, *voice_e2ee;
@@ -36,6 +38,13 @@ struct config {
 extern const struct option_row config_option_rows[];
 extern const struct option_source config_option_source;
 
+/* Fills the options of the store that say where blobs are; ret->serves is already set. `blobs` is
+ * the option blobs, or that of the target of a move. *objects and strings live as long as the
+ * arena. Logs an error and returns false if an option is invalid. */
+struct store_options;
+struct object_storage_options;
+bool config_blob_options(const struct config *c, const char *blobs, struct arena *arena,
+                         struct store_options *ret);
 /* With as-discord: completes the options by those that it implies (server/as_discord.c). */
 void config_complete_as_discord(struct config *c, struct arena *arena);
 

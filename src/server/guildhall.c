@@ -23,7 +23,6 @@ static struct store_options store_options_from_config(const struct config *confi
     return (struct store_options){
         .folder = config->data,
         .postgres = config->store,
-        .blobs_inside = config->store && strcmp(config->blobs, "postgres") == 0,
         .blob_cache = config->blob_cache_mib * 1024 * 1024,
         .no_sync = strcmp(config->durability, "off") == 0,
         .workers = (unsigned)config->store_workers,
@@ -31,12 +30,24 @@ static struct store_options store_options_from_config(const struct config *confi
     };
 }
 
+static enum err open_store(const struct config *config, struct store_options *options,
+                           struct store **ret)
+{
+    struct arena *arena = arena_new();
+    enum err e = ERR_UNAVAILABLE;
+
+    if (config_blob_options(config, config->blobs, arena, options))
+        e = store_open(options, ret);
+    arena_free(arena);
+    return e;
+}
+
 enum err guildhall_open_store(const struct config *config, bool concurrently, struct store **ret)
 {
     struct store_options options = store_options_from_config(config);
 
     options.read_only_tool = concurrently;
-    return store_open(&options, ret);
+    return open_store(config, &options, ret);
 }
 
 static enum err open_store_for_server(const struct config *config, struct store **ret)
@@ -45,7 +56,7 @@ static enum err open_store_for_server(const struct config *config, struct store 
 
     options.serves = true;
     options.shared = config_is_clustered(config);
-    return store_open(&options, ret);
+    return open_store(config, &options, ret);
 }
 
 static void on_loop_iteration_end(struct loop *loop, void *arg)

@@ -76,11 +76,14 @@ struct store {
     int lock; /* descriptor of the exclusive lock on the folder; -1 if not locked */
     _Atomic uint64_t reads, writes, commits, retries, failures, round_trips, damaged_files;
     _Atomic int64_t full_since; /* when the disk was found full (monotonic ns); 0 means not full */
-    _Atomic(const char *) retried;             /* name of the last retried work item, or NULL */
-    _Atomic uint64_t blobs;                    /* counter for names of temporary blob files */
-    struct blob_connections *blob_connections; /* connections for blobs in the database; NULL if
-                                                * blobs are files */
-    struct blob_cache *cache; /* file copies of blobs in the database; NULL if blobs are files */
+    _Atomic(const char *) retried; /* name of the last retried work item, or NULL */
+    _Atomic uint64_t blobs;        /* counter for names of temporary blob files */
+    const struct remote_blobs
+        *remote_blobs; /* where blobs are; NULL if they are files of .folder */
+    struct blob_connections *blob_connections; /* PostgreSQL: connections for remote blobs */
+    struct object_storage *objects;            /* NULL unless blobs are in object storage */
+    bool blob_redirects;                       /* see store_options */
+    struct blob_cache *cache; /* file copies of remote blobs; NULL if blobs are files */
     _Atomic bool unfinished;  /* migrations wait until older servers stop */
     _Atomic bool outgrown;    /* a newer server applied an incompatible migration */
     void (*position_aborted)(void *arg,
@@ -229,46 +232,71 @@ void blob_marker_name(const char *blob, char *out, size_t size);
 bool is_blob_marker_name(const char *marker);
 void blob_name_from_marker(const char *marker, char *out, size_t size);
 
-/* --- blobs in the database, postgres/blobs.c --------------------------------------------- */
+/* --- blobs outside of the folder ------------------------------------------------------- */
 
 struct stored_blob {
     const char *name;
     time_t put_at;
 };
 
+/* Operations on remote blobs; the files blobs.c, cache.c and walk.c use only these. */
+struct remote_blobs {
+    enum err (*put)(struct store *s, const char *name, struct str bytes);
+    enum err (*set_committed)(struct store *s, const char *name, bool committed);
+    /* Returns ERR_NOT_FOUND if there is no such blob. */
+    enum err (*delete)(struct store *s, const char *name);
+    /* Writes the blob to fd, from offset 0; if fd is -1, only returns the size. Returns
+     * ERR_NOT_FOUND if there is no such blob. */
+    enum err (*read)(struct store *s, const char *name, int fd, int64_t *ret_size);
+    /* Calls found for each blob without a committed row that is at least `seconds` old; if seconds
+     * is -1, for every blob. */
+    enum err (*list)(struct store *s, int64_t seconds,
+                     enum err (*found)(void *arg, const struct stored_blob *name), void *arg);
+};
+extern const struct remote_blobs database_blobs, object_blobs;
+
+/* Sets remote_blobs, objects and cache from the options. Logs an invalid option. */
+enum err remote_blobs_init(struct store *s, const struct store_options *o);
+void remote_blobs_clear(struct store *s);
+/* A second place for the blobs of a store, for a move. blob_location_swap exchanges the two. */
+struct blob_location {
+    const struct remote_blobs *remote_blobs;
+    struct object_storage *objects;
+    struct blob_cache *cache;
+};
+void blob_location_swap(struct store *s, struct blob_location *location);
+/* Refuses to start if the database says that the files are elsewhere; otherwise stores where they
+ * are. For a move, `writes` stores the place without a check. */
+enum err blobs_check_location(struct store *s, bool writes);
+/* Logs that the files are in `stored`, or not in the bucket `address` if stored.p is NULL. */
+enum err blobs_refuse_location(const char *address, struct str stored);
+
+/* --- blobs in the database, postgres/blobs.c --------------------------------------------- */
+
 struct blob_connections *blob_connections_new(void);
 void blob_connections_free(struct blob_connections *all); /* accepts NULL */
-enum err postgres_blob_put(struct store *s, const char *name, struct str bytes);
-enum err postgres_blob_set_committed(struct store *s, const char *name, bool settled);
-/* Returns ERR_NOT_FOUND if there is no such blob. */
-enum err postgres_blob_delete(struct store *s, const char *name);
-/* Writes the blob to fd, from offset 0; if fd is -1, only returns the size. Returns ERR_NOT_FOUND
- * if there is no such blob. */
-enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size);
-/* Calls found for each blob without a committed row that is at least `seconds` old; if seconds is
- * -1, for every blob. */
-enum err postgres_list_blobs(struct store *s, int64_t seconds,
-                             enum err (*found)(void *arg, const struct stored_blob *name),
-                             void *arg);
+/* Runs a transaction on a connection of its own, so that it does not queue behind requests. */
+enum err run_on_blob_connection(struct store *s, enum store_mode mode,
+                                enum err (*run)(struct tx *tx, void *arg), void *arg);
 /* Locks blobs against deletion by servers (see blobs_lock_deletion). The lock lasts until the store
  * is closed. */
 enum err postgres_lock_blob_deletion(struct store *s);
 bool postgres_blob_deletion_is_locked(struct store *s);
 
-/* --- file copies of blobs in the database, blobs/cache.c ------------------------------- */
+/* --- file copies of remote blobs, blobs/cache.c ------------------------------- */
 
 #define BLOB_CACHE_FOLDER "blob-cache" /* folder next to blobs/ */
 
 struct blob_cache *blob_cache_new(int64_t most); /* most: limit in bytes; 0 means no limit */
 void blob_cache_free(struct blob_cache *c);      /* accepts NULL */
 enum err blob_cache_open_folder(const struct store *s);
-/* Opens the cached copy of a blob if it was checked against the database in the last hour. */
+/* Opens the cached copy of a blob if it was checked in the last hour. */
 bool blob_cache_open_verified(const struct store *s, const char *name, int *ret_fd,
                               int64_t *ret_size);
 /* Opens the cached copy of a blob, or creates it. Returns ERR_NOT_FOUND if there is no such
  * blob. */
 enum err blob_cache_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
-/* Reads a blob from the database without leaving a copy of it in the cache. */
+/* Reads a remote blob without leaving a copy of it in the cache. */
 enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 void blob_cache_delete(const struct store *s, const char *name);
 
@@ -279,7 +307,7 @@ void blobs_create_lock_file(struct store *s);
 /* Prevents servers from deleting blobs that have a row, until the caller closes the descriptor. */
 enum err blobs_lock_deletion(struct store *s, int *ret);
 
-/* Opens a blob like blob_open, but leaves no copy in the cache if blobs are in the database. */
+/* Opens a blob like blob_open, but leaves no copy in the cache if blobs are remote. */
 enum err blob_open_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 
 /* Callback for each file: fd is open for reading, and the caller of the callback closes it. */

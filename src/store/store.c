@@ -50,6 +50,8 @@ enum err store_open(const struct store_options *options, struct store **ret)
     /* A read-only tool may find an older schema without the table move_source. */
     if (!e && !options->moves && !options->read_only_tool)
         e = store_run(s, STORE_READ, NULL, refuse_partly_moved_database, NULL);
+    if (!e && !options->moves && !options->read_only_tool)
+        e = blobs_check_location(s, false);
     if (e)
         store_close(s);
     else

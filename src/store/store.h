@@ -29,6 +29,8 @@
 
 struct store;
 struct tx;
+struct object_storage_options;
+struct object_storage_stats;
 
 enum store_mode {
     STORE_NONE,
@@ -52,11 +54,13 @@ struct store_options {
     bool moves;           /* the caller is the move tool (move.h); only that tool may open a partly
                            * moved database */
     bool blobs_inside;    /* PostgreSQL: blobs are in the database, the folder caches some */
-    int64_t blob_cache;   /* limit of the blob cache in bytes; 0 means no limit */
-    bool no_sync;         /* SQLite: commits do not wait for fsync */
-    unsigned workers;     /* PostgreSQL: worker connections, without those for long reads; 0 means
-                           * 4 */
-    unsigned readers;     /* number of loops that read; each loop_index is below it */
+    const struct object_storage_options *objects; /* blobs are in object storage; or NULL */
+    bool blob_redirects; /* with objects: blob_append_presigned_url allows direct downloads */
+    int64_t blob_cache;  /* limit of the blob cache in bytes; 0 means no limit */
+    bool no_sync;        /* SQLite: commits do not wait for fsync */
+    unsigned workers;    /* PostgreSQL: worker connections, without those for long reads; 0 means
+                          * 4 */
+    unsigned readers;    /* number of loops that read; each loop_index is below it */
 };
 
 /* Opens or creates the database and applies migrations. Logs a message on failure. */
@@ -390,7 +394,7 @@ bool blobs_deletion_is_locked(struct store *s);
 /* Returns whether this process has locked the data folder. */
 bool store_has_folder_lock(const struct store *s);
 /* Opens a blob for reading; the caller closes the fd. Returns ERR_NOT_FOUND if there is no such
- * blob. If blobs are in the database, it may block on the network: do not call it on a loop. */
+ * blob. If blobs are not in the folder, it may block on the network: do not call it on a loop. */
 enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
 /* Opens a blob and compares its size with the size in its row (-1 if unknown). If the blob is
  * missing or has another size, logs it and returns ERR_FILE_DAMAGED. */
@@ -399,9 +403,20 @@ enum err blob_open_checked(struct store *s, const char *name, int64_t size, int 
 /* Size of a blob digest: BLAKE2b-256 in hex, as stored in the table `files`. */
 enum { BLOB_DIGEST_SIZE = 65 };
 void blob_digest(struct str bytes, char ret[BLOB_DIGEST_SIZE]);
-bool blobs_are_in_database(const struct store *s);
-/* Opens a blob without a query to the database. Returns false if the caller must call blob_open. */
-bool blob_open_without_database(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+/* Returns whether blobs are in the database or in object storage, and the folder caches some. */
+bool blobs_are_remote(const struct store *s);
+/* Opens a blob without a request to another server. Returns false if the caller must call
+ * blob_open. */
+bool blob_open_locally(struct store *s, const char *name, int *ret_fd, int64_t *ret_size);
+/* Appends a URL at which everybody can read the blob for `seconds`, with these response headers.
+ * Returns false if this server sends blobs itself. */
+bool blob_append_presigned_url(const struct store *s, const char *name, int seconds,
+                               struct str content_type, struct str disposition,
+                               struct str cache_control, struct buf *out);
+/* Appends the origin of these URLs; false if there are none. */
+bool blobs_append_redirect_origin(const struct store *s, struct buf *out);
+/* Returns false if blobs are not in object storage. */
+bool store_object_stats(const struct store *s, struct object_storage_stats *ret);
 /* Returns ERR_NOT_FOUND if there is no such blob. */
 enum err blob_delete(struct store *s, const char *name);
 

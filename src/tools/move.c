@@ -1,4 +1,5 @@
-/* move.c - `guildhall move`: copies the database from SQLite to PostgreSQL or back. */
+/* move.c - `guildhall move`: copies the database from SQLite to PostgreSQL or back, and files to
+ * another place. */
 #include "store/move/move.h"
 
 #include <stddef.h>
@@ -17,6 +18,10 @@ const struct option_row move_option_rows[] = {
     { "to-data", OPTION_TEXT, .offset = offsetof(struct command_settings, move_to_data),
       .value = "DIR",
       .help = "With postgres://…: folder for files and keys; unset: they stay where they are" },
+    { "to-blobs", OPTION_TEXT, .offset = offsetof(struct command_settings, move_to_blobs),
+      .value = "folder|postgres|s3://BUCKET[/PREFIX]",
+      .help = "Where files are stored then; without --to only the files are copied. Unset: as with "
+              "--blobs" },
     { 0 },
 };
 
@@ -40,7 +45,9 @@ static void print_move_report(const struct move_options *o, const struct move_re
     }
     printf("moved %lld rows of %lld tables, each compared with its source%s\n", (long long)r->rows,
            (long long)r->tables, r->resumed ? "; an earlier run had begun" : "");
-    if (r->files_stay)
+    if (r->blobs_stay)
+        puts("files stay in the bucket");
+    else if (r->files_stay)
         printf("files and keys stay in '%s'\n", o->to.folder);
     else
         printf("moved %lld files and keys, %lld bytes, each compared with its source\n",
@@ -57,38 +64,93 @@ static void print_start_command(const struct move_options *o)
         printf("start it: guildhall serve --data '%s'\n", o->to.folder);
 }
 
-int tool_move(const struct command_settings *s, char **arguments)
+/* Copies the files to another place; the database stays. */
+static int move_files_only(const struct move_options *o, struct progress_output *meter,
+                           const char *to)
 {
-    const char *to = s->move_to;
-    bool inside = strcmp(s->config.blobs, "postgres") == 0;
-    struct progress_output meter;
     struct move_report report;
 
-    if (*arguments || !to)
-        return print_usage_error(
-            "move --to postgres://… [--to-data DIR], or move --store postgres://… --to DIR");
+    progress_begin(meter, "move");
+    enum err e = move_blobs(o, &report);
+    progress_end(meter);
+    if (e) {
+        fprintf(stderr, "guildhall: the files were not moved; run the command again to continue\n");
+        return 1;
+    }
+    printf("copied %lld files, %lld bytes, each compared with its source\n"
+           "start the server with --blobs %s\n",
+           (long long)report.files, (long long)report.bytes, to);
+    return 0;
+}
+
+static int run_move(const struct move_options *o, struct progress_output *meter)
+{
+    struct move_report report;
+
+    progress_begin(meter, "move");
+    enum err e = move_all_data(o, &report);
+    progress_end(meter);
+    if (e) {
+        fprintf(stderr, "guildhall: the database was not moved; the source is unchanged\n");
+        return 1;
+    }
+    print_move_report(o, &report);
+    print_start_command(o);
+    return 0;
+}
+
+static bool is_in_postgres(const char *blobs)
+{
+    return strcmp(blobs, "postgres") == 0;
+}
+
+/* Without --to-blobs, files in a bucket stay there; other files move with the database: those in
+ * PostgreSQL into a folder if the target is a folder. */
+static int move_with_options(const struct command_settings *s, struct arena *arena)
+{
+    const char *to = s->move_to, *blobs = s->config.blobs,
+               *to_blobs = s->move_to_blobs ? s->move_to_blobs : blobs;
+    struct store_options from = { 0 }, target = { 0 };
+    struct progress_output meter;
+    bool to_postgres = to ? is_postgres_url(to) : s->config.store != NULL;
+
+    if (!config_blob_options(&s->config, blobs, arena, &from) ||
+        !config_blob_options(&s->config, to_blobs, arena, &target))
+        return 1;
+    if (s->move_to_blobs && is_in_postgres(to_blobs) && !to_postgres)
+        return print_usage_error("to-blobs postgres requires a PostgreSQL database");
     struct move_options o = {
-        .from = { s->config.data, s->config.store, s->config.store && inside },
-        .to = { to, NULL, false },
+        .from = { s->config.data, s->config.store, from.blobs_inside, from.objects },
+        .to = { to, NULL, false, target.objects },
         .keys = snapshot_key_files,
         .on_progress = on_move_progress,
         .arg = &meter,
         .rebuild = gifs_reindex,
     };
-    if (is_postgres_url(to))
+    if (!to) {
+        o.to = o.from;
+        o.to.blobs_inside = is_in_postgres(to_blobs);
+        o.to.objects = target.objects;
+        return move_files_only(&o, &meter, to_blobs);
+    }
+    if (to_postgres)
         o.to = (struct move_location){ s->move_to_data ? s->move_to_data : s->config.data, to,
-                                       inside };
+                                       is_in_postgres(to_blobs), target.objects };
     else if (s->move_to_data)
         return print_usage_error(
             "to-data requires --to postgres://…; a folder contains everything");
-    progress_begin(&meter, "move");
-    enum err e = move_all_data(&o, &report);
-    progress_end(&meter);
-    if (e) {
-        fprintf(stderr, "guildhall: the database was not moved; the source is unchanged\n");
-        return 1;
-    }
-    print_move_report(&o, &report);
-    print_start_command(&o);
-    return 0;
+    return run_move(&o, &meter);
+}
+
+int tool_move(const struct command_settings *s, char **arguments)
+{
+    struct arena *arena;
+
+    if (*arguments || (!s->move_to && (!s->move_to_blobs || s->move_to_data)))
+        return print_usage_error("move --to postgres://… [--to-data DIR], move --store "
+                                 "postgres://… --to DIR, or move --to-blobs s3://BUCKET");
+    arena = arena_new();
+    int status = move_with_options(s, arena);
+    arena_free(arena);
+    return status;
 }

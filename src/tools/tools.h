@@ -43,7 +43,7 @@ struct command_settings {
     char **argv;                            /* parsed arguments, from the command's name on */
     struct seed_options seed;
     const char *tokens; /* import: "off", "on" or "env" */
-    const char *move_to, *move_to_data;
+    const char *move_to, *move_to_data, *move_to_blobs;
     int64_t backup_keep;      /* backup: number of files to retain */
     bool even_if_damaged;     /* backup: save a damaged database, too */
     bool salvage;             /* restore: restore the undamaged files of a damaged backup */

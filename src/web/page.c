@@ -2,14 +2,32 @@
 #include <string.h>
 
 #include "web/internal.h"
+#include "api/api.h"
 #include "net/http/server.h"
+#include "store/store.h"
 
 /* Allows only scripts of the program itself, no inline code and no other origins. */
-#define CONTENT_SECURITY_POLICY                                                             \
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " \
-    "media-src 'self' blob:; connect-src 'self'; font-src 'self'; manifest-src 'self'; "    \
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "                         \
+#define CONTENT_SECURITY_POLICY(origin)                                                          \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:" origin \
+    "; media-src 'self' blob:" origin "; connect-src 'self'" origin                              \
+    "; font-src 'self'; manifest-src 'self'; "                                                   \
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "                              \
     "require-trusted-types-for 'script'; trusted-types service-worker"
+
+/* Adds the origin to which downloads of attachments are redirected. */
+static struct str page_content_security_policy(struct call *call)
+{
+    struct buf origin;
+
+    buf_init(&origin, 1024);
+    if (!blobs_append_redirect_origin(api_options(call->api)->store, &origin)) {
+        buf_clear(&origin);
+        return STR(CONTENT_SECURITY_POLICY(""));
+    }
+    struct str added = buf_move_to_arena(&origin, call->arena);
+    return str_printf(call->arena, CONTENT_SECURITY_POLICY(" %.*s"), STR_ARGS(added),
+                      STR_ARGS(added), STR_ARGS(added));
+}
 
 void web_add_security_headers(struct call *call, struct str policy)
 {
@@ -114,6 +132,6 @@ bool web_reply_with_page(void *arg, struct call *call)
             return false;
         reply_with_file(call, f, &found);
     }
-    web_add_security_headers(call, STR(CONTENT_SECURITY_POLICY));
+    web_add_security_headers(call, page_content_security_policy(call));
     return true;
 }

@@ -21,6 +21,7 @@ static const struct rate_limit limit_openapi = {
 #include "base/clock_watch.h"
 #include "base/stall_meter.h"
 #include "base/mem.h"
+#include "net/client/object_storage.h"
 
 struct service_status {
     struct str status;
@@ -136,6 +137,23 @@ static void write_clock_metrics(struct buf *out)
                       "Number of times that the clock was stepped by over five seconds.", c.steps);
 }
 
+static void write_object_storage_metrics(const struct store *store, struct buf *out)
+{
+    struct object_storage_stats s;
+
+    if (!store_object_stats(store, &s))
+        return;
+    api_append_metric(out, "guildhall_object_storage_up", "gauge",
+                      "0 while the object storage does not answer.", !s.is_down);
+    api_append_metric(out, "guildhall_object_storage_requests_total", "counter",
+                      "Requests sent to the object storage.", s.requests);
+    api_append_metric(out, "guildhall_object_storage_retries_total", "counter",
+                      "Requests to the object storage that were repeated.", s.retries);
+    api_append_metric(out, "guildhall_object_storage_failures_total", "counter",
+                      "Uploads, downloads and deletions that the object storage did not accept.",
+                      s.failures);
+}
+
 static void write_store_metrics(struct api *api, struct buf *out)
 {
     struct store_stats s = { 0 };
@@ -161,6 +179,7 @@ static void write_store_metrics(struct api *api, struct buf *out)
     api_append_metric(out, "guildhall_damaged_files_total", "counter",
                       "Requests for a file that is missing or has the wrong size.",
                       s.damaged_files);
+    write_object_storage_metrics(api->options.store, out);
     if (api->options.cluster)
         api_append_metric(out, "guildhall_counts_heard_total", "counter",
                           "Calls on other nodes that were counted against rate limits here.",

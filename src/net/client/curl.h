@@ -14,6 +14,7 @@
     F(easy_setopt)         \
     F(easy_getinfo)        \
     F(easy_perform)        \
+    F(easy_reset)          \
     F(easy_pause)          \
     F(easy_strerror)       \
     F(easy_cleanup)        \

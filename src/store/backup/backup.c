@@ -169,7 +169,7 @@ static enum err add_blob_without_row(void *arg, const char *blob, int fd, time_t
 /* Writes blobs in the order of their ids, so that new blobs follow those of earlier backups. */
 static enum err add_blobs_to_backup(struct backup_in_progress *b)
 {
-    enum err e = b->store->blob_connections ? OK : file_rows_for_each(b->store, add_blob_of_row, b);
+    enum err e = b->store->remote_blobs ? OK : file_rows_for_each(b->store, add_blob_of_row, b);
 
     if (e && b->archive.damaged) /* a damaged database may have unreadable rows */
         e = OK;

@@ -1,6 +1,8 @@
 /* database_check.c - compares the files of a backup with the rows of its database. */
 #include "store/backup/database_check.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -90,4 +92,25 @@ void backup_database_close(struct backup_database *r)
     embedded_database_close(r->into);
     map_clear(&r->seen);
     mem_free(r);
+}
+
+/* A database of an older version has no such tables. */
+enum err database_forget_object_storage(const char *folder)
+{
+    char path[PATH_MAX];
+    sqlite3 *db = NULL;
+
+    if (snprintf(path, sizeof path, "%s/guildhall.db", folder) >= (int)sizeof path)
+        return ERR_UNAVAILABLE;
+    int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
+    bool has_tables =
+        code == SQLITE_OK && sqlite3_table_column_metadata(db, NULL, "object_location", NULL, NULL,
+                                                           NULL, NULL, NULL, NULL) == SQLITE_OK;
+    if (has_tables)
+        code = sqlite3_exec(db, "delete from object_location; delete from object_uploads", NULL,
+                            NULL, NULL);
+    if (code != SQLITE_OK)
+        log_error("backup: cannot write to the restored database: %s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+    return code == SQLITE_OK ? OK : ERR_UNAVAILABLE;
 }

@@ -21,4 +21,8 @@ bool backup_database_check_missing_blobs(struct backup_database *r);
 /* Accepts NULL. */
 void backup_database_close(struct backup_database *r);
 
+/* The files of a restored database are in the folder, even if they were in object storage when the
+ * backup was made: deletes the rows that say otherwise. */
+enum err database_forget_object_storage(const char *folder);
+
 #endif

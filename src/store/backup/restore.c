@@ -282,6 +282,8 @@ enum err backup_restore(const char *path, const char *folder, bool salvage,
     e = check_or_restore_all_entries(&b);
     fill_backup_report(&b, ret);
     backup_reading_close(&b);
+    if (!e && ret->has_rows && !ret->lost)
+        e = database_forget_object_storage(folder);
     if (!e && (!folder_chown_all(folder) || !sync_file_system(folder) || unlink(mark) != 0 ||
                !folder_sync(folder))) {
         log_error("backup: cannot write to '%s': %s", folder, strerror(errno));

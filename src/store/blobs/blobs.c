@@ -5,7 +5,8 @@
  * until the row of the blob is committed. So to find blobs without a row it is enough to read that
  * small folder.
  *
- * If blobs are in the database (postgres/blobs.c), blobs/cache.c has file copies of some. */
+ * If blobs are in the database (postgres/blobs.c) or in object storage (blobs/objects.c),
+ * blobs/cache.c has file copies of some. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -150,7 +151,7 @@ enum err blobs_open_folder(struct store *s)
         remove_partial_files(path);
     if (!e)
         blobs_create_lock_file(s);
-    if (!e && s->blob_connections)
+    if (!e && s->remote_blobs)
         e = blob_cache_open_folder(s);
     if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
@@ -235,9 +236,9 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     char path[PATH_MAX];
     enum err e = blob_path(s, name, path);
 
-    if (!e && s->blob_connections) {
+    if (!e && s->remote_blobs) {
         blob_cache_delete(s, name); /* delete the cached copy of an older version */
-        return postgres_blob_put(s, name, bytes);
+        return s->remote_blobs->put(s, name, bytes);
     }
     if (!e)
         e = write_blob_file(s, name, path, bytes);
@@ -246,14 +247,14 @@ enum err blob_put(struct store *s, const char *name, struct str bytes)
     return e;
 }
 
-bool blobs_are_in_database(const struct store *s)
+bool blobs_are_remote(const struct store *s)
 {
-    return s->blob_connections;
+    return s->remote_blobs;
 }
 
-bool blob_open_without_database(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
+bool blob_open_locally(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
 {
-    if (s->blob_connections)
+    if (s->remote_blobs)
         return is_blob_name(name) && blob_cache_open_verified(s, name, ret_fd, ret_size);
     return blob_open(s, name, ret_fd, ret_size) == OK;
 }
@@ -264,7 +265,7 @@ enum err blob_open(struct store *s, const char *name, int *ret_fd, int64_t *ret_
     struct stat st;
     enum err e = blob_path(s, name, path);
 
-    if (!e && s->blob_connections)
+    if (!e && s->remote_blobs)
         return blob_cache_open(s, name, ret_fd, ret_size);
     if (e)
         return e;
@@ -333,8 +334,8 @@ enum err blob_mark_row_committed(struct store *s, const char *name)
     char path[PATH_MAX];
     enum err e = marker_path(s, name, path);
 
-    if (!e && s->blob_connections)
-        return postgres_blob_set_committed(s, name, true);
+    if (!e && s->remote_blobs)
+        return s->remote_blobs->set_committed(s, name, true);
     if (!e && unlink(path) != 0 && errno != ENOENT)
         e = log_errno("delete", path);
     return e;
@@ -347,8 +348,8 @@ enum err blob_delete(struct store *s, const char *name)
 
     if (e)
         return e;
-    if (s->blob_connections) {
-        e = postgres_blob_delete(s, name);
+    if (s->remote_blobs) {
+        e = s->remote_blobs->delete (s, name);
         blob_cache_delete(s, name);
         return e;
     }
@@ -390,9 +391,9 @@ enum err blobs_list_uncommitted(struct store *s, int64_t seconds,
     char path[PATH_MAX];
     struct dirent *entry;
 
-    if (s->blob_connections)
-        return postgres_list_blobs(s, seconds, visit_uncommitted_blob,
-                                   &(struct uncommitted_list){ found, arg });
+    if (s->remote_blobs)
+        return s->remote_blobs->list(s, seconds, visit_uncommitted_blob,
+                                     &(struct uncommitted_list){ found, arg });
     if (snprintf(path, sizeof path, "%s/blobs/.new", s->folder) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     DIR *folder = opendir(path);

@@ -1,7 +1,7 @@
-/* cache.c - bounded cache of blobs as files, if the blobs are in the database.
+/* cache.c - bounded cache of blobs as files, if the blobs are in the database or in object storage.
  *
  * A blob is copied into a file when it is first opened. A blob never changes, but another node may
- * delete it: the mtime of a copy is the time of the last check against the database, which is
+ * delete it: the mtime of a copy is the time of the last check against their storage, which is
  * repeated after an hour. The atime is the time of the last open; it is set explicitly, because
  * many file systems are mounted with noatime. If the copies exceed the limit, a background thread
  * deletes those that were not opened for the longest time.
@@ -24,7 +24,7 @@
 #include "store/internal.h"
 
 enum {
-    RECHECK_S = 3600,        /* seconds after which a copy is checked against the database again */
+    RECHECK_S = 3600,        /* seconds after which a copy is checked against its storage again */
     ATIME_RESOLUTION_S = 60, /* resolution of the access time, in seconds */
     STALE_PARTIAL_S = 3600,  /* a partial copy older than this (in s) was left by a crash */
     AGE_CLASSES = 512,
@@ -331,7 +331,7 @@ enum err blob_read_uncached(struct store *s, const char *name, int *ret_fd, int6
     if (fd < 0)
         return log_errno("create a file in", s->folder);
     unlink(part);
-    enum err e = postgres_blob_read(s, name, fd, ret_size);
+    enum err e = s->remote_blobs->read(s, name, fd, ret_size);
     if (!e && lseek(fd, 0, SEEK_SET) != 0)
         e = log_errno("read", part);
     if (e)
@@ -350,7 +350,7 @@ static enum err create_cached_copy(struct store *s, const char *name, const char
 
     if (fd < 0)
         return log_errno("create a file in", s->folder);
-    enum err e = postgres_blob_read(s, name, fd, ret_size);
+    enum err e = s->remote_blobs->read(s, name, fd, ret_size);
     if (!e && (fdatasync(fd) != 0 || lseek(fd, 0, SEEK_SET) != 0))
         e = log_errno("write", part);
     if (e || !rename_to_cached_copy(part, path))
@@ -402,7 +402,7 @@ static enum err check_cached_copy(struct store *s, const char *name, int fd, con
         update_access_time(fd, st);
         return OK;
     }
-    enum err e = postgres_blob_read(s, name, -1, &size);
+    enum err e = s->remote_blobs->read(s, name, -1, &size);
     if (!e && size != st->st_size)
         e = ERR_NOT_FOUND;
     if (e == ERR_NOT_FOUND)

@@ -76,8 +76,8 @@ bool blobs_deletion_is_locked(struct store *s)
 
 enum err blob_open_uncached(struct store *s, const char *name, int *ret_fd, int64_t *ret_size)
 {
-    return s->blob_connections ? blob_read_uncached(s, name, ret_fd, ret_size)
-                               : blob_open(s, name, ret_fd, ret_size);
+    return s->remote_blobs ? blob_read_uncached(s, name, ret_fd, ret_size)
+                           : blob_open(s, name, ret_fd, ret_size);
 }
 
 struct blob_walk {
@@ -161,18 +161,18 @@ enum err blobs_walk_folder(const struct store *s, const char *below, blob_visit_
     return walk_data_subfolder(s, below, true, found, arg);
 }
 
-/* --- blobs in the database ------------------------------------------------------------ */
+/* --- remote blobs --------------------------------------------------------------------- */
 
-struct database_blob_walk {
+struct remote_blob_walk {
     struct store *store;
     blob_visit_fn *found;
     void *arg;
 };
 
 /* Reads the blob without caching it, because a copy would evict copies that are in use. */
-static enum err visit_database_blob(void *arg, const struct stored_blob *name)
+static enum err visit_remote_blob(void *arg, const struct stored_blob *name)
 {
-    const struct database_blob_walk *w = arg;
+    const struct remote_blob_walk *w = arg;
     int64_t size;
     int fd;
     enum err e = blob_read_uncached(w->store, name->name, &fd, &size);
@@ -184,9 +184,9 @@ static enum err visit_database_blob(void *arg, const struct stored_blob *name)
     return e;
 }
 
-static enum err visit_database_marker(void *arg, const struct stored_blob *name)
+static enum err visit_remote_marker(void *arg, const struct stored_blob *name)
 {
-    const struct database_blob_walk *w = arg;
+    const struct remote_blob_walk *w = arg;
     char marker[PATH_MAX];
 
     blob_marker_name(name->name, marker, sizeof marker);
@@ -195,16 +195,16 @@ static enum err visit_database_marker(void *arg, const struct stored_blob *name)
 
 enum err blobs_walk(struct store *s, blob_visit_fn *found, void *arg)
 {
-    if (s->blob_connections)
-        return postgres_list_blobs(s, -1, visit_database_blob,
-                                   &(struct database_blob_walk){ s, found, arg });
+    if (s->remote_blobs)
+        return s->remote_blobs->list(s, -1, visit_remote_blob,
+                                     &(struct remote_blob_walk){ s, found, arg });
     return walk_data_subfolder(s, "blobs", true, found, arg);
 }
 
 enum err blobs_walk_markers(struct store *s, blob_visit_fn *found, void *arg)
 {
-    if (s->blob_connections)
-        return postgres_list_blobs(s, 0, visit_database_marker,
-                                   &(struct database_blob_walk){ s, found, arg });
+    if (s->remote_blobs)
+        return s->remote_blobs->list(s, 0, visit_remote_marker,
+                                     &(struct remote_blob_walk){ s, found, arg });
     return walk_data_subfolder(s, "blobs/.new", false, found, arg);
 }

@@ -20,6 +20,7 @@ struct file_copy {
     struct move_report *report;
     char *piece;
     bool compares;
+    struct blob_location *location; /* see move_copy_files */
     int64_t total, done; /* progress in files; each file counts twice: copied and compared */
 };
 
@@ -124,9 +125,9 @@ static enum err copy_or_compare_file(struct file_copy *f, const char *name, int 
     return copy_one_file(f, fd, path);
 }
 
-/* --- into the database ---------------------------------------------------------------- */
+/* --- into the database or object storage ---------------------------------------------- */
 
-static enum err copy_blob_to_database(struct file_copy *f, const char *blob, int fd, size_t size)
+static enum err copy_remote_blob(struct file_copy *f, const char *blob, int fd, size_t size)
 {
     char *bytes = mem_new(size + 1);
     ssize_t n = 0;
@@ -134,15 +135,15 @@ static enum err copy_blob_to_database(struct file_copy *f, const char *blob, int
 
     while (got < size && (n = pread(fd, bytes + got, size - got, (off_t)got)) > 0)
         got += (size_t)n;
-    enum err e =
-        got == size ? postgres_blob_put(f->to, blob, str_slice(bytes, size)) : ERR_UNAVAILABLE;
+    enum err e = got == size ? f->to->remote_blobs->put(f->to, blob, str_slice(bytes, size))
+                             : ERR_UNAVAILABLE;
     mem_free(bytes);
-    return e ? e : postgres_blob_set_committed(f->to, blob, true);
+    return e ? e : f->to->remote_blobs->set_committed(f->to, blob, true);
 }
 
-/* Compares a source file with the blob in the database, not with a file of the target folder, which
- * may be the source folder. */
-static enum err compare_blob_in_database(struct file_copy *f, const char *blob, int fd)
+/* Compares a source file with the remote blob, not with a file of the target folder, which may be
+ * the source folder. */
+static enum err compare_remote_blob(struct file_copy *f, const char *blob, int fd)
 {
     char part[PATH_MAX];
     int64_t size;
@@ -153,7 +154,7 @@ static enum err compare_blob_in_database(struct file_copy *f, const char *blob, 
     if (to < 0)
         return log_errno("create", part);
     unlink(part);
-    enum err e = postgres_blob_read(f->to, blob, to, &size);
+    enum err e = f->to->remote_blobs->read(f->to, blob, to, &size);
     if (e || lseek(to, 0, SEEK_SET) != 0) {
         close(to);
         return e ? e : log_errno("read", part);
@@ -161,7 +162,7 @@ static enum err compare_blob_in_database(struct file_copy *f, const char *blob, 
     return compare_file_with_copy(f, fd, to, blob);
 }
 
-static enum err copy_or_compare_database_blob(struct file_copy *f, const char *blob, int fd)
+static enum err copy_or_compare_remote_blob(struct file_copy *f, const char *blob, int fd)
 {
     struct stat from;
     int64_t size = -1;
@@ -171,13 +172,13 @@ static enum err copy_or_compare_database_blob(struct file_copy *f, const char *b
     if (f->compares) {
         f->report->files++;
         f->report->bytes += from.st_size;
-        return compare_blob_in_database(f, blob, fd);
+        return compare_remote_blob(f, blob, fd);
     }
-    enum err e = postgres_blob_read(f->to, blob, -1, &size);
+    enum err e = f->to->remote_blobs->read(f->to, blob, -1, &size);
     if (e == ERR_NOT_FOUND)
-        return copy_blob_to_database(f, blob, fd, (size_t)from.st_size);
+        return copy_remote_blob(f, blob, fd, (size_t)from.st_size);
     /* An earlier run copied a blob of this size; its content is compared later. */
-    return e || size == from.st_size ? e : copy_blob_to_database(f, blob, fd, (size_t)from.st_size);
+    return e || size == from.st_size ? e : copy_remote_blob(f, blob, fd, (size_t)from.st_size);
 }
 
 static enum err add_blob_to_total(void *arg, const char *blob, int fd, time_t written)
@@ -187,7 +188,7 @@ static enum err add_blob_to_total(void *arg, const char *blob, int fd, time_t wr
     return OK;
 }
 
-static enum err add_database_blob_to_total(void *arg, const struct stored_blob *name)
+static enum err add_remote_blob_to_total(void *arg, const struct stored_blob *name)
 {
     (void)name;
     ((struct file_copy *)arg)->total += 2;
@@ -204,30 +205,48 @@ static enum err copy_or_compare_blob(void *arg, const char *blob, int fd, time_t
         return ERR_UNAVAILABLE;
     if (f->o->on_progress)
         f->o->on_progress(f->o->arg, "files", ++f->done, f->total);
-    if (f->to->blob_connections)
-        return copy_or_compare_database_blob(f, blob, fd);
-    return copy_or_compare_file(f, name, fd);
+    if (f->location)
+        blob_location_swap(f->to, f->location);
+    enum err e = f->to->remote_blobs ? copy_or_compare_remote_blob(f, blob, fd)
+                                     : copy_or_compare_file(f, name, fd);
+    if (f->location)
+        blob_location_swap(f->to, f->location);
+    return e;
 }
 
-/* Copies a marker of blobs/.new, so that a server on the target checks whether the blob has a
- * row. */
-static enum err copy_blob_marker(void *arg, const char *marker, int fd, time_t written)
+static enum err create_marker_file(const struct store *to, const char *marker)
 {
     char path[PATH_MAX];
-    struct file_copy *f = arg;
 
-    (void)fd, (void)written;
-    if (f->to->blob_connections) {
-        blob_name_from_marker(marker, path, sizeof path);
-        return postgres_blob_set_committed(f->to, path, false);
-    }
-    if (snprintf(path, sizeof path, "%s/blobs/.new/%s", f->to->folder, marker) >= (int)sizeof path)
+    if (snprintf(path, sizeof path, "%s/blobs/.new/%s", to->folder, marker) >= (int)sizeof path)
         return ERR_UNAVAILABLE;
     int made = create_file(path);
     if (made < 0)
         return log_errno("create", path);
     close(made);
     return OK;
+}
+
+/* Copies a marker of blobs/.new, so that a server on the target checks whether the blob has a
+ * row. */
+static enum err copy_blob_marker(void *arg, const char *marker, int fd, time_t written)
+{
+    char name[PATH_MAX];
+    struct file_copy *f = arg;
+    enum err e;
+
+    (void)fd, (void)written;
+    if (f->location)
+        blob_location_swap(f->to, f->location);
+    if (f->to->remote_blobs) {
+        blob_name_from_marker(marker, name, sizeof name);
+        e = f->to->remote_blobs->set_committed(f->to, name, false);
+    } else {
+        e = create_marker_file(f->to, marker);
+    }
+    if (f->location)
+        blob_location_swap(f->to, f->location);
+    return e;
 }
 
 static enum err copy_or_compare_key_file(struct file_copy *f, const struct store *from,
@@ -249,9 +268,9 @@ static enum err copy_or_compare_all_files(struct file_copy *f, struct store *fro
 {
     enum err e = OK;
 
-    for (const char *const *key = f->o->keys; !e && *key; key++)
+    for (const char *const *key = f->location ? NULL : f->o->keys; !e && key && *key; key++)
         e = copy_or_compare_key_file(f, from, *key);
-    return e ? e : blobs_walk(from, copy_or_compare_blob, f);
+    return e || f->report->blobs_stay ? e : blobs_walk(from, copy_or_compare_blob, f);
 }
 
 static enum err sync_target_folder(const struct store *to)
@@ -264,21 +283,32 @@ static enum err sync_target_folder(const struct store *to)
     return e;
 }
 
-enum err move_copy_files(struct store *from, struct store *to, const struct move_options *o,
-                         struct move_report *ret)
+/* Copies markers before the blobs into a folder, and after them into the database, where a marker
+ * is a column of the blob's row. Object storage accepts either order. */
+static enum err copy_files_and_markers(struct file_copy *f, struct store *from)
 {
-    struct file_copy f = { .to = to, .o = o, .report = ret, .piece = mem_new(COPY_BUFFER_SIZE) };
-    enum err e = from->blob_connections
-                     ? postgres_list_blobs(from, -1, add_database_blob_to_total, &f)
-                     : blobs_walk(from, add_blob_to_total, &f);
+    bool into_folder = f->location ? !f->location->remote_blobs : !f->to->remote_blobs;
+    enum err e = from->remote_blobs
+                     ? from->remote_blobs->list(from, -1, add_remote_blob_to_total, f)
+                     : blobs_walk(from, add_blob_to_total, f);
 
-    if (!e && !to->blob_connections)
-        e = blobs_walk_markers(from, copy_blob_marker, &f);
+    if (!e && into_folder && !f->report->blobs_stay)
+        e = blobs_walk_markers(from, copy_blob_marker, f);
     if (!e)
-        e = copy_or_compare_all_files(&f, from);
-    if (!e && to->blob_connections) /* in PostgreSQL a marker is a column of the blob's row, so copy
-                                     * blobs first */
-        e = blobs_walk_markers(from, copy_blob_marker, &f);
+        e = copy_or_compare_all_files(f, from);
+    if (!e && !into_folder)
+        e = blobs_walk_markers(from, copy_blob_marker, f);
+    return e;
+}
+
+enum err move_copy_files(struct store *from, struct store *to, struct blob_location *location,
+                         const struct move_options *o, struct move_report *ret)
+{
+    struct file_copy f = {
+        .to = to, .location = location, .o = o, .report = ret, .piece = mem_new(COPY_BUFFER_SIZE)
+    };
+    enum err e = copy_files_and_markers(&f, from);
+
     f.compares = true;
     if (!e)
         e = copy_or_compare_all_files(&f, from);

@@ -115,9 +115,10 @@ struct move_endpoint {
 
 /* --- files, files.c ------------------------------------------------------------------- */
 
-/* Copies files that are missing in the target, then compares all files. */
-enum err move_copy_files(struct store *from, struct store *to, const struct move_options *o,
-                         struct move_report *ret);
+/* Copies files that are missing in the target, then compares all files. If `location` is not NULL,
+ * `from` and `to` are the same store, blobs are copied to this place, and keys stay. */
+enum err move_copy_files(struct store *from, struct store *to, struct blob_location *location,
+                         const struct move_options *o, struct move_report *ret);
 
 /* --- a move, move.c ------------------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/client/object_storage.h"
 #include "store/move/internal.h"
 
 enum { MAX_SQL_BYTES = 16 * 1024 * 1024 };
@@ -41,6 +42,7 @@ static enum err open_source_or_target(struct move_endpoint *s, const struct move
         e = store_open(&(struct store_options){ .folder = location->folder,
                                                 .postgres = location->postgres,
                                                 .blobs_inside = location->blobs_inside,
+                                                .objects = location->objects,
                                                 .as_is = has_world,
                                                 .moves = target },
                        &s->store);
@@ -141,8 +143,9 @@ static void append_sql_for_tables(struct move_in_progress *m, const char *sql)
 }
 
 /* Tables that are not moved, but emptied: their rows depend on rows of the moved tables. */
-static const char *const dependent_tables[] = { "message_index", "gif_index", "parked_sessions",
-                                                "parking", "session_homes" };
+static const char *const dependent_tables[] = {
+    "message_index", "gif_index", "parked_sessions", "parking", "session_homes", "object_uploads"
+};
 
 static void append_empty_tables_sql(struct move_in_progress *m)
 {
@@ -262,7 +265,9 @@ static enum err copy_files_and_finish(struct move_in_progress *m)
     if (!e)
         e = store_check_integrity(m->to.store);
     if (!e && !m->report->files_stay)
-        e = move_copy_files(m->from.store, m->to.store, m->o, m->report);
+        e = move_copy_files(m->from.store, m->to.store, NULL, m->o, m->report);
+    if (!e)
+        e = blobs_check_location(m->to.store, true);
     return e ? e : finish_move(m);
 }
 
@@ -297,8 +302,12 @@ enum err move_all_data(const struct move_options *o, struct move_report *ret)
     enum err e = open_source_or_target(&m.from, &o->from, false);
     if (!e)
         e = open_source_or_target(&m.to, &o->to, true);
-    ret->files_stay = is_same_folder(o->from.folder, o->to.folder) && !o->from.blobs_inside &&
-                      !o->to.blobs_inside;
+    ret->blobs_stay = m.from.store && m.to.store && m.from.store->objects && m.to.store->objects &&
+                      strcmp(object_storage_address(m.from.store->objects),
+                             object_storage_address(m.to.store->objects)) == 0;
+    ret->files_stay = is_same_folder(o->from.folder, o->to.folder) &&
+                      (ret->blobs_stay || (!o->from.blobs_inside && !o->to.blobs_inside &&
+                                           !o->from.objects && !o->to.objects));
     if (!e)
         e = build_and_run_move_plan(&m);
     move_plan_clear(&m.plan);
@@ -307,5 +316,73 @@ enum err move_all_data(const struct move_options *o, struct move_report *ret)
     mem_free(m.row);
     buf_clear(&m.scratch);
     buf_clear(&m.sql);
+    return e;
+}
+
+/* --- files alone ---------------------------------------------------------------------- */
+
+static bool is_same_blob_location(const struct store *s, const struct blob_location *to)
+{
+    return s->remote_blobs == to->remote_blobs &&
+           (!s->objects ||
+            strcmp(object_storage_address(s->objects), object_storage_address(to->objects)) == 0);
+}
+
+static enum err delete_database_blobs(struct tx *tx, void *arg)
+{
+    (void)arg;
+    return tx_exec(tx, "delete from blobs", NO_BIND, NULL);
+}
+
+static enum err copy_blobs_to_location(struct store *s, const struct move_options *o,
+                                       struct blob_location *to, struct move_report *ret)
+{
+    bool from_database = s->remote_blobs == &database_blobs;
+    enum err e = is_same_blob_location(s, to) ? ERR_BAD_REQUEST : OK;
+
+    if (e)
+        log_error("move: the files are there already; --to-blobs must differ from --blobs");
+    if (!e)
+        e = move_copy_files(s, s, to, o, ret);
+    /* A server looks for the blobs in the table as long as it has rows. */
+    if (!e && from_database)
+        e = store_run(s, STORE_WRITE, NULL, delete_database_blobs, NULL);
+    blob_location_swap(s, to);
+    if (!e)
+        e = blobs_check_location(s, true);
+    blob_location_swap(s, to);
+    return e;
+}
+
+enum err move_blobs(const struct move_options *o, struct move_report *ret)
+{
+    struct blob_location location = { 0 };
+    struct store *s = NULL;
+    enum err e = store_open(&(struct store_options){ .folder = o->from.folder,
+                                                     .postgres = o->from.postgres,
+                                                     .blobs_inside = o->from.blobs_inside,
+                                                     .objects = o->from.objects,
+                                                     .as_is = true },
+                            &s);
+
+    *ret = (struct move_report){ 0 };
+    if (e)
+        return e;
+    if (o->from.postgres && !s->blob_connections)
+        s->blob_connections = blob_connections_new();
+    e = store_lock_exclusive(s);
+    blob_location_swap(s, &location);
+    if (!e)
+        e = remote_blobs_init(s, &(struct store_options){ .blobs_inside = o->to.blobs_inside,
+                                                          .objects = o->to.objects });
+    if (!e)
+        e = blobs_open_folder(s);
+    blob_location_swap(s, &location);
+    if (!e)
+        e = copy_blobs_to_location(s, o, &location, ret);
+    blob_location_swap(s, &location);
+    remote_blobs_clear(s);
+    blob_location_swap(s, &location);
+    store_close(s);
     return e;
 }

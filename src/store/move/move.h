@@ -1,4 +1,5 @@
-/* move.h - moves all data of a server between SQLite and PostgreSQL, in either direction.
+/* move.h - moves all data of a server between SQLite and PostgreSQL, in either direction, and its
+ * files between the data folder, PostgreSQL and object storage.
  *
  * The tables and columns come from the databases themselves, so a new table needs no code here.
  * Rows are read in key order and written in batches of some thousands. The progress of a table is
@@ -16,6 +17,7 @@ struct move_location {
     const char *folder;   /* SQLite database, files and keys */
     const char *postgres; /* PostgreSQL database with the rows; NULL means SQLite */
     bool blobs_inside;    /* the blobs are in the PostgreSQL database */
+    const struct object_storage_options *objects; /* the blobs are in object storage; or NULL */
 };
 
 struct move_options {
@@ -31,12 +33,16 @@ struct move_options {
 struct move_report {
     int64_t tables, rows, files, bytes;
     bool resumed;    /* whether an earlier run had copied some tables */
-    bool files_stay; /* whether source and target use the same folder for files */
+    bool files_stay; /* whether source and target have files and keys in the same place */
+    bool blobs_stay; /* whether source and target use the same bucket; keys are copied */
     bool was_done;   /* whether an earlier run was complete, so that nothing was left to do */
 };
 
 /* Moves all data. Logs an error and fails if a database is in use, contains other data, or has
  * another schema version. */
 enum err move_all_data(const struct move_options *o, struct move_report *ret);
+/* Copies only the files to another place and then sets this place; o->from and o->to have the same
+ * database. The files of the source stay. */
+enum err move_blobs(const struct move_options *o, struct move_report *ret);
 
 #endif

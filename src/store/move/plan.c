@@ -14,6 +14,8 @@ static const char *const excluded_tables[] = {
     "expanded_steps",
     "blobs", /* copied separately, as files */
     "blob_parts",
+    "object_uploads",
+    "object_location", /* set for the target */
     "move_source",
     "move_tables",
     "message_index",

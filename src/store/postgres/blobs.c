@@ -82,8 +82,8 @@ static void release_connection(struct store *s, struct store_connection *side)
     pthread_mutex_unlock(&all->lock);
 }
 
-static enum err run_on_blob_connection(struct store *s, enum store_mode mode,
-                                       enum err (*run)(struct tx *tx, void *arg), void *arg)
+enum err run_on_blob_connection(struct store *s, enum store_mode mode,
+                                enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
     struct store_connection *side = acquire_connection(s);
     struct arena *arena = arena_new();
@@ -126,7 +126,7 @@ static enum err insert_blob(struct tx *tx, void *arg)
     return e;
 }
 
-enum err postgres_blob_put(struct store *s, const char *name, struct str bytes)
+static enum err postgres_blob_put(struct store *s, const char *name, struct str bytes)
 {
     struct blob_request t = { .name = str_of(name), .bytes = bytes };
 
@@ -142,7 +142,7 @@ static enum err update_blob_committed(struct tx *tx, void *arg)
                    BIND(v_text(t->name), v_int(t->committed)), NULL);
 }
 
-enum err postgres_blob_set_committed(struct store *s, const char *name, bool settled)
+static enum err postgres_blob_set_committed(struct store *s, const char *name, bool settled)
 {
     struct blob_request t = { .name = str_of(name), .committed = settled };
 
@@ -159,7 +159,7 @@ static enum err delete_blob(struct tx *tx, void *arg)
     return e;
 }
 
-enum err postgres_blob_delete(struct store *s, const char *name)
+static enum err postgres_blob_delete(struct store *s, const char *name)
 {
     struct blob_request t = { .name = str_of(name) };
     enum err e = run_on_blob_connection(s, STORE_APPEND, delete_blob, &t);
@@ -209,7 +209,7 @@ static enum err read_blob(struct tx *tx, void *arg)
     return !e && size != whole ? ERR_INTERNAL : e;
 }
 
-enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size)
+static enum err postgres_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size)
 {
     struct blob_request t = { .name = str_of(name), .fd = fd };
     enum err e = run_on_blob_connection(s, STORE_READ, read_blob, &t);
@@ -254,9 +254,9 @@ static enum err read_blob_names(struct tx *tx, void *arg)
     return rows_end(&r);
 }
 
-enum err postgres_list_blobs(struct store *s, int64_t seconds,
-                             enum err (*found)(void *arg, const struct stored_blob *name),
-                             void *arg)
+static enum err postgres_list_blobs(struct store *s, int64_t seconds,
+                                    enum err (*found)(void *arg, const struct stored_blob *name),
+                                    void *arg)
 {
     struct blob_name_page *p = mem_new(sizeof *p);
     enum err e = OK;
@@ -275,6 +275,14 @@ enum err postgres_list_blobs(struct store *s, int64_t seconds,
     mem_free(p);
     return e;
 }
+
+const struct remote_blobs database_blobs = {
+    .put = postgres_blob_put,
+    .set_committed = postgres_blob_set_committed,
+    .delete = postgres_blob_delete,
+    .read = postgres_blob_read,
+    .list = postgres_list_blobs,
+};
 
 /* --- backup lock ---------------------------------------------------------------------- */
 
@@ -324,23 +332,28 @@ static const char HAS_FILE_ROWS[] = "select 1 from files where gone = 0 limit 1"
 
 enum err postgres_check_blob_location(const struct postgres *p, struct postgres_conn *c)
 {
-    bool inside = p->store.blob_connections;
-    char some[8];
+    bool inside = p->store.remote_blobs == &database_blobs;
+    char some[8], address[600] = "";
     enum err e = postgres_conn_query_text(c, HAS_DATABASE_BLOBS, some, sizeof some);
 
+    if (!e && !p->store.objects)
+        e = postgres_conn_query_text(c, "select address from object_location", address,
+                                     sizeof address);
+    if (!e && address[0])
+        return blobs_refuse_location(NULL, str_of(address));
     if (e || (some[0] && inside))
         return e;
     if (some[0]) {
         log_error(
-            "store: the files of this server are in the database; start with --blobs postgres");
+            "store: the files of this server are in the database; start with --blobs postgres%s",
+            p->store.objects ? ", or copy them with 'guildhall move --to-blobs'" : "");
         return ERR_UNAVAILABLE;
     }
     if (inside)
         e = postgres_conn_query_text(c, HAS_FILE_ROWS, some, sizeof some);
     if (!e && some[0]) {
-        log_error(
-            "store: the files of this server are in a folder, not in the database; start without "
-            "--blobs postgres, or copy them with 'guildhall move'");
+        log_error("store: the files of this server are not in the database; start without "
+                  "--blobs postgres, or copy them with 'guildhall move'");
         e = ERR_UNAVAILABLE;
     }
     return e;

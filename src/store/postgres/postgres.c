@@ -77,7 +77,7 @@ static enum err migrate_and_register(struct postgres *p, const struct store_opti
     p->shared = o->serves && o->shared;
     if (!e && !o->as_is && !o->read_only_tool && !o->moves)
         e = postgres_check_blob_location(p, c);
-    if (!e && p->shared && !p->store.blob_connections)
+    if (!e && p->shared && !p->store.remote_blobs)
         e = postgres_check_shared_folder(p, c);
     if (!e && o->serves && !postgres_conn_register_server(c, p))
         e = ERR_UNAVAILABLE;
@@ -111,10 +111,10 @@ static void postgres_close(struct store *s)
             pthread_join(p->workers[i].thread, NULL);
         postgres_conn_close(&p->workers[i].conn);
     }
-    if (!p->store.blob_connections)
+    if (!p->store.remote_blobs)
         postgres_remove_folder_mark(p);
     blob_connections_free(p->store.blob_connections);
-    blob_cache_free(p->store.cache);
+    remote_blobs_clear(&p->store);
     work_queue_clear(&p->queue);
     fair_queue_clear(&p->long_reads);
     commit_order_clear(&p->commit_order);
@@ -156,8 +156,7 @@ static struct postgres *postgres_new(const struct store_options *o)
     p->store.folder = mem_dup_cstring(o->folder);
     p->store.lock = -1; /* not locked: nodes may share the folder */
     p->where = mem_dup_cstring(o->postgres);
-    p->store.blob_connections = o->blobs_inside ? blob_connections_new() : NULL;
-    p->store.cache = o->blobs_inside ? blob_cache_new(o->blob_cache) : NULL;
+    p->store.blob_connections = o->blobs_inside || o->objects ? blob_connections_new() : NULL;
     p->identity = postgres_identity_new(!o->shared);
     unsigned ordinary = o->workers ? o->workers : DEFAULT_WORKERS;
     p->count = ordinary + LONG_READ_WORKERS;
@@ -184,7 +183,9 @@ static enum err postgres_open(const struct store_options *o, struct store **ret)
         return ERR_UNAVAILABLE;
 
     struct postgres *p = postgres_new(o);
-    enum err e = folder_create(o->folder);
+    enum err e = remote_blobs_init(&p->store, o);
+    if (!e)
+        e = folder_create(o->folder);
     if (!e)
         e = blobs_open_folder(&p->store);
     if (!e && !postgres_worker_connect(&p->workers[0], true))

@@ -169,6 +169,7 @@ static void sqlite_close(struct store *s)
     work_queue_clear(&q->queue);
     fair_queue_clear(&q->long_reads);
     pthread_mutex_destroy(&q->tool_lock);
+    remote_blobs_clear(s);
     if (s->lock >= 0)
         close(s->lock);
     mem_free(q->readers);
@@ -250,7 +251,11 @@ static enum err sqlite_open(const struct store_options *o, struct store **ret)
     work_queue_init(&q->queue);
     fair_queue_init(&q->long_reads);
 
-    enum err e = o->read_only_tool ? require_database_file(q) : open_database_for_writing(q, o);
+    enum err e = remote_blobs_init(&q->store, o);
+    if (!e)
+        e = o->read_only_tool ? require_database_file(q) : open_database_for_writing(q, o);
+    if (!e && o->read_only_tool && q->store.remote_blobs)
+        e = blob_cache_open_folder(&q->store);
     if (e) {
         sqlite_close(&q->store);
         return e;

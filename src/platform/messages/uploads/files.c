@@ -183,6 +183,27 @@ static bool sec_fetch_dest_header_is_allowed(const struct call *call)
     return !wanted.p;
 }
 
+/* With s3-redirects: redirects to a presigned URL, which is valid for longer than the redirect is
+ * cached. The request for the file then does not use this server. */
+static enum err redirect_to_object_storage(struct call *call, const char *blob,
+                                           struct str content_type, struct str disposition,
+                                           bool *ret)
+{
+    enum { URL_SECONDS = 900, MAX_URL = 4096 };
+    struct buf url;
+
+    buf_init(&url, MAX_URL);
+    *ret = blob_append_presigned_url(api_options(call->api)->store, blob, URL_SECONDS, content_type,
+                                     disposition, STR("private, max-age=86400"), &url);
+    if (*ret) {
+        call_set_status(call, 302);
+        call_add_header(call, "Location", buf_str(&url));
+        call_add_header(call, "Cache-Control", STR("private, max-age=600"));
+    }
+    buf_clear(&url);
+    return OK;
+}
+
 /* GET /attachments/{place.id}/{attachment.id}/{filename}: needs a signed URL. A file that a browser
  * could run as a page of this server is served as a download only. */
 static enum err get_attachment(struct call *call)
@@ -191,6 +212,7 @@ static enum err get_attachment(struct call *call)
     struct str filename = call_path_text(call, "filename");
     struct attachment a;
     char blob[64];
+    bool is_redirected;
     int64_t size;
     int fd;
 
@@ -200,16 +222,19 @@ static enum err get_attachment(struct call *call)
     enum err e = attachment_find(call->tx, channel_id, id, &a);
     if (!e && !str_eq(a.filename, filename))
         e = ERR_NOT_FOUND;
-    attachment_blob_name(e || !a.file_id ? id : a.file_id, blob);
-    if (!e)
-        e = call_open_blob(call, blob, &fd, &size);
     if (e)
         return e;
-
+    attachment_blob_name(a.file_id ? a.file_id : id, blob);
     bool inline_ok = media_type_is_safe_inline(a.content_type.value);
-    call_add_header(call, "Content-Disposition",
-                    str_printf(call->arena, "%s; filename=\"%.*s\"",
-                               inline_ok ? "inline" : "attachment", STR_ARGS(a.filename)));
+    struct str disposition = str_printf(call->arena, "%s; filename=\"%.*s\"",
+                                        inline_ok ? "inline" : "attachment", STR_ARGS(a.filename));
+    e = redirect_to_object_storage(call, blob, a.content_type.value, disposition, &is_redirected);
+    if (!e && !is_redirected)
+        e = call_open_blob(call, blob, &fd, &size);
+    if (e || is_redirected)
+        return e;
+
+    call_add_header(call, "Content-Disposition", disposition);
     call_add_header(call, "Content-Security-Policy", STR("default-src 'none'; sandbox"));
     call_add_header(call, "Cache-Control", STR("private, max-age=86400"));
     return call_reply_file_range(call, a.content_type.value, fd, size);

@@ -199,7 +199,7 @@ static bool copy_is_cached(struct store *s, const char *name)
 {
     int64_t size;
     int fd;
-    bool near = blob_open_without_database(s, name, &fd, &size);
+    bool near = blob_open_locally(s, name, &fd, &size);
 
     if (near)
         close(fd);

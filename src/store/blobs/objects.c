@@ -1,0 +1,295 @@
+/* objects.c - blobs as objects of an S3-compatible object storage.
+ *
+ * Before an object is uploaded, a row of object_uploads is committed; the row is deleted after the
+ * row of the blob is committed. So after a crash at any moment, the objects without a row in
+ * `files` are in this small table, and file_removal.c deletes them together with parts of their
+ * incomplete uploads. The table, not the folder, has the list, because a node may be lost with its
+ * folder. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/client/object_storage.h"
+#include "store/internal.h"
+
+enum { NAMES_PER_PAGE = 256 };
+
+enum err remote_blobs_init(struct store *s, const struct store_options *o)
+{
+    const char *problem = NULL;
+
+    if (o->objects) {
+        s->objects = object_storage_new(o->objects, &problem);
+        s->blob_redirects = o->blob_redirects;
+        if (!s->objects) {
+            log_error("store: %s", problem);
+            return ERR_UNAVAILABLE;
+        }
+    }
+    s->remote_blobs = o->objects ? &object_blobs : o->blobs_inside ? &database_blobs : NULL;
+    if (s->remote_blobs)
+        s->cache = blob_cache_new(o->blob_cache);
+    return OK;
+}
+
+void remote_blobs_clear(struct store *s)
+{
+    blob_cache_free(s->cache);
+    object_storage_free(s->objects);
+    s->cache = NULL;
+    s->objects = NULL;
+    s->remote_blobs = NULL;
+}
+
+void blob_location_swap(struct store *s, struct blob_location *location)
+{
+    struct blob_location before = { s->remote_blobs, s->objects, s->cache };
+
+    s->remote_blobs = location->remote_blobs;
+    s->objects = location->objects;
+    s->cache = location->cache;
+    *location = before;
+}
+
+/* Runs a short transaction. On PostgreSQL it does not queue behind requests. */
+static enum err run_object_transaction(struct store *s, enum store_mode mode,
+                                       enum err (*run)(struct tx *tx, void *arg), void *arg)
+{
+    return s->blob_connections ? run_on_blob_connection(s, mode, run, arg)
+                               : store_run(s, mode, NULL, run, arg);
+}
+
+struct upload_row {
+    struct str name;
+    bool found;
+};
+
+static const char INSERT_UPLOAD[] = "insert into object_uploads (name, began_at) values ($1, $2) "
+                                    "on conflict (name) do update set began_at = excluded.began_at";
+
+static enum err insert_upload_row(struct tx *tx, void *arg)
+{
+    const struct upload_row *row = arg;
+
+    return tx_exec(tx, INSERT_UPLOAD, BIND(v_text(row->name), v_int(clock_s())), NULL);
+}
+
+static enum err delete_upload_row(struct tx *tx, void *arg)
+{
+    const struct upload_row *row = arg;
+
+    return tx_exec(tx, "delete from object_uploads where name = $1", BIND(v_text(row->name)), NULL);
+}
+
+static enum err find_upload_row(struct tx *tx, void *arg)
+{
+    struct upload_row *row = arg;
+
+    return tx_exists(tx, "select 1 from object_uploads where name = $1", BIND(v_text(row->name)),
+                     &row->found);
+}
+
+static enum err object_set_committed(struct store *s, const char *name, bool committed)
+{
+    struct upload_row row = { .name = str_of(name) };
+
+    return run_object_transaction(s, STORE_APPEND,
+                                  committed ? delete_upload_row : insert_upload_row, &row);
+}
+
+static enum err object_blob_put(struct store *s, const char *name, struct str bytes)
+{
+    enum err e = object_set_committed(s, name, false);
+
+    return e ? e : object_put(s->objects, name, bytes);
+}
+
+/* Deletes the row of object_uploads last, so that a failure leaves the object in the list. */
+static enum err object_blob_delete(struct store *s, const char *name)
+{
+    struct upload_row row = { .name = str_of(name) };
+    enum err e = run_object_transaction(s, STORE_READ, find_upload_row, &row);
+
+    if (!e)
+        e = object_delete(s->objects, name);
+    if (!row.found || (e && e != ERR_NOT_FOUND))
+        return e;
+    enum err aborted = object_abort_uploads(s->objects, name);
+    if (!aborted)
+        aborted = object_set_committed(s, name, true);
+    return aborted ? aborted : e;
+}
+
+static enum err object_blob_read(struct store *s, const char *name, int fd, int64_t *ret_size)
+{
+    return object_read(s->objects, name, fd, ret_size);
+}
+
+/* --- lists of objects ----------------------------------------------------------------- */
+
+struct upload_page {
+    char after[256]; /* last name read; blob names are shorter than 256 bytes */
+    struct arena *arena;
+    int64_t before_s;
+    size_t count;
+    struct stored_blob names[NAMES_PER_PAGE];
+};
+
+static const char FIND_UPLOADS[] =
+    "select name, began_at from object_uploads where name > $1 and began_at <= $2 "
+    "order by name limit $3";
+
+static enum err read_upload_page(struct tx *tx, void *arg)
+{
+    struct upload_page *p = arg;
+    struct rows r;
+    enum err e =
+        tx_query(tx, FIND_UPLOADS,
+                 BIND(v_text(str_of(p->after)), v_int(p->before_s), v_int(NAMES_PER_PAGE)), &r);
+
+    p->count = 0;
+    if (e)
+        return e;
+    while (rows_next(&r))
+        p->names[p->count++] = (struct stored_blob){ str_dup_cstring(p->arena, row_text(&r, 0)),
+                                                     (time_t)row_int(&r, 1) };
+    return rows_end(&r);
+}
+
+static enum err list_uploads(struct store *s, int64_t seconds,
+                             enum err (*found)(void *arg, const struct stored_blob *name),
+                             void *arg)
+{
+    struct upload_page *p = mem_new(sizeof *p);
+    enum err e = OK;
+
+    p->arena = arena_new();
+    p->before_s = clock_s() - seconds;
+    do {
+        arena_reset(p->arena);
+        e = run_object_transaction(s, STORE_READ, read_upload_page, p);
+        for (size_t i = 0; !e && i < p->count; i++)
+            e = found(arg, &p->names[i]);
+        if (p->count)
+            snprintf(p->after, sizeof p->after, "%s", p->names[p->count - 1].name);
+    } while (!e && p->count == NAMES_PER_PAGE);
+    arena_free(p->arena);
+    mem_free(p);
+    return e;
+}
+
+struct object_visit {
+    enum err (*found)(void *arg, const struct stored_blob *name);
+    void *arg;
+};
+
+/* Ignores objects that other programs have stored in the bucket. */
+static enum err visit_object(void *arg, const char *name, time_t written)
+{
+    const struct object_visit *v = arg;
+
+    return is_blob_name(name) ? v->found(v->arg, &(struct stored_blob){ name, written }) : OK;
+}
+
+static enum err object_list_blobs(struct store *s, int64_t seconds,
+                                  enum err (*found)(void *arg, const struct stored_blob *name),
+                                  void *arg)
+{
+    if (seconds >= 0)
+        return list_uploads(s, seconds, found, arg);
+    return object_list(s->objects, visit_object, &(struct object_visit){ found, arg });
+}
+
+const struct remote_blobs object_blobs = {
+    .put = object_blob_put,
+    .set_committed = object_set_committed,
+    .delete = object_blob_delete,
+    .read = object_blob_read,
+    .list = object_list_blobs,
+};
+
+/* --- presigned URLs and statistics ----------------------------------------------------- */
+
+bool blob_append_presigned_url(const struct store *s, const char *name, int seconds,
+                               struct str content_type, struct str disposition,
+                               struct str cache_control, struct buf *out)
+{
+    if (!s->objects || !s->blob_redirects || !is_blob_name(name))
+        return false;
+    object_append_presigned_url(s->objects, name, seconds, content_type, disposition, cache_control,
+                                out);
+    return !buf_is_full(out);
+}
+
+bool blobs_append_redirect_origin(const struct store *s, struct buf *out)
+{
+    if (!s->objects || !s->blob_redirects)
+        return false;
+    object_append_public_origin(s->objects, out);
+    return true;
+}
+
+bool store_object_stats(const struct store *s, struct object_storage_stats *ret)
+{
+    if (s->objects)
+        object_storage_stats(s->objects, ret);
+    return s->objects;
+}
+
+/* --- check at start ------------------------------------------------------------------- */
+
+struct location_check {
+    const char *address; /* address of the bucket, or NULL */
+    bool writes;
+};
+
+static const char FIND_LOCATION[] = "select address from object_location";
+static const char HAS_FILE_ROWS[] = "select 1 from files where gone = 0 limit 1";
+
+enum err blobs_refuse_location(const char *address, struct str stored)
+{
+    if (!stored.p)
+        log_error("store: the files of this server are not in '%s'; start without --blobs s3://…, "
+                  "or copy them with 'guildhall move --to-blobs %s'",
+                  address, address);
+    else
+        log_error("store: the files of this server are in '%.*s'; start with --blobs %.*s, or copy "
+                  "them with 'guildhall move --blobs %.*s --to-blobs …'",
+                  STR_ARGS(stored), STR_ARGS(stored), STR_ARGS(stored));
+    return ERR_UNAVAILABLE;
+}
+
+static enum err check_or_write_location(struct tx *tx, void *arg)
+{
+    const struct location_check *check = arg;
+    bool found = false, has_files = false;
+    struct rows row;
+    enum err e = check->writes ? OK : tx_one(tx, FIND_LOCATION, NO_BIND, &row, &found);
+
+    if (e)
+        return e;
+    if (found && (!check->address || !str_is(row_text(&row, 0), check->address)))
+        return blobs_refuse_location(check->address, row_text(&row, 0));
+    if (found || (!check->address && !check->writes))
+        return OK;
+    if (!check->writes)
+        e = tx_exists(tx, HAS_FILE_ROWS, NO_BIND, &has_files);
+    if (!e && has_files)
+        return blobs_refuse_location(check->address, (struct str){ 0 });
+    if (!e)
+        e = tx_exec(tx, "delete from object_location", NO_BIND, NULL);
+    if (e || !check->address)
+        return e;
+    return tx_exec(tx, "insert into object_location (id, address) values (1, $1)",
+                   BIND(v_text(str_of(check->address))), NULL);
+}
+
+enum err blobs_check_location(struct store *s, bool writes)
+{
+    struct location_check check = { s->objects ? object_storage_address(s->objects) : NULL,
+                                    writes };
+
+    return store_run(s, check.address || writes ? STORE_WRITE : STORE_READ, NULL,
+                     check_or_write_location, &check);
+}
