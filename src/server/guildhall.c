@@ -1,6 +1,7 @@
 /* guildhall.c - creates, starts and stops store, API, gateway, relay and listeners. */
 #include "server/guildhall.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -30,14 +31,24 @@ static struct store_options store_options_from_config(const struct config *confi
     };
 }
 
+/* Uploads to object storage wait for the network on the threads of libuv's pool. The pool reads the
+ * number when it is first used. */
+static void enlarge_thread_pool(void)
+{
+    setenv("UV_THREADPOOL_SIZE", "16", 0);
+}
+
 static enum err open_store(const struct config *config, struct store_options *options,
                            struct store **ret)
 {
     struct arena *arena = arena_new();
     enum err e = ERR_UNAVAILABLE;
 
-    if (config_blob_options(config, config->blobs, arena, options))
+    if (config_blob_options(config, config->blobs, arena, options)) {
+        if (options->objects && options->serves)
+            enlarge_thread_pool();
         e = store_open(options, ret);
+    }
     arena_free(arena);
     return e;
 }
