@@ -17,6 +17,7 @@
 #include "platform/guild_settings/guild_settings.h"
 #include "platform/guilds/guilds.h"
 #include "platform/instance/instance.h"
+#include "platform/insights/insights.h"
 #include "platform/invites/invites.h"
 #include "platform/join_requests/join_requests.h"
 #include "platform/members/members.h"
@@ -84,6 +85,7 @@ const struct domain *const guildhall_domains[] = {
     &automod_domain,
     &scheduled_events_domain,
     &search_domain,
+    &insights_domain,
     &exports_domain,
     &read_states_domain,
     &guild_settings_domain,

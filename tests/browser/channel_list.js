@@ -1,4 +1,5 @@
-// channel_list.js - tests that the channel list is up to date after a reconnection, and while a role is viewed.
+// channel_list.js - tests that the channel list is up to date after a reconnection, and while a role is viewed; and the
+// insights of a server.
 import assert from "node:assert/strict";
 import { call, enter } from "./harness.js";
 
@@ -31,6 +32,26 @@ export const TESTS = {
     await link(page, "quay").waitFor();
     assert.equal(await link(page, "general").count(), 0);
     await page.close();
+  },
+
+  async insights_show_members_and_messages_of_the_server() {
+    const g = await guildOf("The Ledger"), page = await enter("ada");
+    for (const content of ["one", "two", "three"]) await call("ada", "POST", `/channels/${g.general.id}/messages`, { content });
+    await page.open(`/channels/${g.id}/settings/insights`);
+    const row = (name) => page.getByRole("group", { name }).locator("tbody tr").first().getByRole("cell");
+    await row("Channel").first().waitFor();
+    assert.deepEqual(await row("Channel").allTextContents(), ["#general", "3"]);
+    // Today, or yesterday if the day ended during the test.
+    const [, members, joined, left] = await row("Day").allTextContents();
+    assert.deepEqual([members, left], ["1", "0"]);
+    assert.match(joined, /^[01]$/);
+    assert.equal(await page.locator(".bars").first().locator("i").count(), 28);
+    // A member without the permission does not get the page.
+    const invite = await call("ada", "POST", `/channels/${g.general.id}/invites`, {}), bob = await enter("bob");
+    await call("bob", "POST", `/invites/${invite.code}`, {});
+    await bob.open(`/channels/${g.id}/settings/insights`);
+    await bob.getByText("You need the permission “View server insights” for this page.").waitFor();
+    await Promise.all([page.close(), bob.close()]);
   },
 
   async channel_list_of_a_viewed_role_follows_the_permissions_of_the_role() {

@@ -17,7 +17,7 @@ const FILE = () => join(options.source, "tests/browser/layout.json");
 const FONTS = ["DejaVu Sans"]; // scripts/setup installs it
 const HIDDEN = `
   *, *::before, *::after { animation: none !important; transition: none !important; caret-color: transparent !important; }
-  time, img, canvas, video, .pattern, .day, .typing, .wire, .chart svg, .bench tbody, .bench-scroll pre, .settings-body tbody td { opacity: 0 !important; }
+  time, img, canvas, video, .pattern, .day, .typing, .wire, .chart svg, .bench tbody, .bench-scroll pre, .settings-body tbody td, .bars { opacity: 0 !important; }
   [data-letters] { background: #888 !important; color: transparent !important; }
   * { scrollbar-width: none !important; }`;
 

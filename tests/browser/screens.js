@@ -13,7 +13,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const MOST_BYTES = 300_000, MOST_LINES = 300, WIDTHS = [1440, 768, 360], HEIGHT = 740;
 
 const SETTINGS = ["account", "profile", "appearance", "notifications", "keyboard", "voice", "privacy", "connections", "grants", "security", "sessions", "apps", "teams"];
-const OF_GUILDS = ["overview", "roles", "members", "bans", "invites", "integrations", "commands", "webhooks", "emoji", "stickers", "sounds", "events", "automod", "welcome", "onboarding", "widget", "template", "log"];
+const OF_GUILDS = ["overview", "roles", "members", "bans", "invites", "integrations", "commands", "webhooks", "emoji", "stickers", "sounds", "events", "automod", "welcome", "onboarding", "widget", "template", "insights", "log"];
 const BENCH = ["traffic", "interactions", "events", "why", "errors", "sessions", "trouble", "moderation", "world", "health", "reference"];
 const signOfBench = (tab) => ({ traffic: ".wire", events: ".wire", health: ".chart", reference: ".operation" })[tab] || ".bench-scroll";
 

@@ -77,5 +77,6 @@ const struct deletion_rule member_deletions[] = {
     { DELETE_WHERE(WITH_ROLE, "member_roles", "guild_id, user_id, role_id", "role_id = $1") },
     { DELETE_OF(WITH_GUILD, "bans", "guild_id", "user_id") },
     { DELETE_OF(WITH_GUILD, "member_sanctions", "guild_id", "user_id") },
+    { DELETE_WHERE(WITH_GUILD, "guild_days", "guild_id, day", "guild_id = $1") },
     { 0 },
 };

@@ -261,6 +261,22 @@ static const char ADD_MEMBER[] =
     "on conflict do nothing";
 static const char COUNT_MEMBERS[] =
     "update guilds set member_count = member_count + $2 where id = $1";
+static const char COUNT_DAY[] =
+    "insert into guild_days (guild_id, day, joins, leaves) values ($1, $2, $3, $4) "
+    "on conflict (guild_id, day) do update set joins = guild_days.joins + excluded.joins, "
+    "leaves = guild_days.leaves + excluded.leaves";
+
+/* Updates the guild's number of members, and the statistics of the day (platform/insights). Both
+ * rows belong to the guild, so the second one causes no additional conflicts. */
+static enum err guild_count_member(struct tx *tx, snowflake guild_id, bool joins)
+{
+    int64_t day = clock_us() / (INT64_C(86400) * 1000 * 1000);
+    enum err e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(guild_id), v_int(joins ? 1 : -1)), NULL);
+
+    return e ? e
+             : tx_exec(tx, COUNT_DAY, BIND(v_id(guild_id), v_int(day), v_int(joins), v_int(!joins)),
+                       NULL);
+}
 
 enum err member_insert_row(struct tx *tx, const struct member *m, bool temporary, bool *ret_new)
 {
@@ -284,7 +300,7 @@ enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
     if (!e && !new)
         e = ERR_STORE_CONFLICT;
     if (!e)
-        e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(m->guild_id), v_int(1)), NULL);
+        e = guild_count_member(tx, m->guild_id, true);
     return e ? e : member_write_roles(tx, m);
 }
 
@@ -338,7 +354,7 @@ enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id)
     if (!e)
         e = picture_delete(call, "member-banners", user_id, &banner);
     if (!e)
-        e = tx_exec(tx, COUNT_MEMBERS, BIND(v_id(guild_id), v_int(-1)), NULL);
+        e = guild_count_member(tx, guild_id, false);
     return e;
 }
 

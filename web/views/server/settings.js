@@ -36,6 +36,7 @@ const TABS = [
   ["onboarding", t("Onboarding"), ["MANAGE_GUILD"], async () => (await import("./onboarding.js")).onboarding],
   ["widget", t("Widget"), ["MANAGE_GUILD"], async () => (await import("./widget.js")).widget],
   ["template", t("Template"), ["MANAGE_GUILD"], async () => (await import("./template.js")).template],
+  ["insights", t("Insights"), ["VIEW_GUILD_INSIGHTS"], async () => (await import("./insights.js")).insights],
 ];
 
 /** Returns the tabs that the user may open, without headings that would have no tab below them. */
