@@ -13,7 +13,7 @@ enum { HTTPS_PORT = 443 };
 
 const char *const platform_host_names[] = {
     "discord.com",          "canary.discord.com",          "ptb.discord.com",
-    "discordapp.com",       "gateway.discord.gg",          "remote-auth-gateway.discord.gg",
+    "discordapp.com",       "gateway.discord.gg",          PLATFORM_REMOTE_AUTH_HOST,
     "discord.gg",           "cdn.discordapp.com",          "cdn.discord.com",
     "media.discordapp.net", "images-ext-1.discordapp.net", "images-ext-2.discordapp.net",
     "status.discord.com",   PLATFORM_VOICE_HOST,           NULL,

@@ -10,9 +10,10 @@
 
 struct tls_context;
 
-#define PLATFORM_GATEWAY_URL "wss://gateway.discord.gg"
-#define PLATFORM_FILES_URL   "https://cdn.discordapp.com"
-#define PLATFORM_VOICE_HOST  "voice.discord.media"
+#define PLATFORM_GATEWAY_URL      "wss://gateway.discord.gg"
+#define PLATFORM_FILES_URL        "https://cdn.discordapp.com"
+#define PLATFORM_VOICE_HOST       "voice.discord.media"
+#define PLATFORM_REMOTE_AUTH_HOST "remote-auth-gateway.discord.gg"
 
 /* Host names that lead to this server; the list ends with NULL. */
 extern const char *const platform_host_names[];

@@ -9,6 +9,7 @@
 #include "net/tls.h"
 #include "server/guildhall_internal.h"
 #include "admin/console/workbench.h"
+#include "platform/accounts/remote_auth/remote_auth.h"
 
 /* Parses "host:port", "[::1]:port" or "port". */
 bool split_host_and_port(const char *listen, char *host, size_t max, int *ret_port)
@@ -144,14 +145,19 @@ static bool on_websocket_upgrade(void *arg, const struct http_request *r,
                                  struct websocket_handler *ret)
 {
     struct guildhall *g = arg;
-    struct http_request voice = *r;
+    struct http_request moved = *r;
 
-    /* The platform's voice servers have host names of their own, and no path. */
+    /* The platform's servers for voice and QR codes have host names of their own, and no path. */
     if (g->config->as_discord && str_starts_with(r->host, STR(PLATFORM_VOICE_HOST))) {
-        voice.path = STR("/voice");
-        return relay_accept_websocket(g->relay, &voice, ret);
+        moved.path = STR("/voice");
+        return relay_accept_websocket(g->relay, &moved, ret);
+    }
+    if (g->config->as_discord && str_starts_with(r->host, STR(PLATFORM_REMOTE_AUTH_HOST))) {
+        moved.path = STR("/remote-auth");
+        return remote_auth_accept_websocket(g->api, &moved, ret);
     }
     return workbench_accept_websocket(g->workbench, r, ret) ||
+           remote_auth_accept_websocket(g->api, r, ret) ||
            relay_accept_websocket(g->relay, r, ret) || gateway_accept_upgrade(g->gateway, r, ret);
 }
 

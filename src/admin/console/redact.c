@@ -25,7 +25,10 @@ static bool is_secret_key(struct str key, const char *location)
         (template_contains(location, "/mfa/") || template_contains(location, "/auth/claim") ||
          template_contains(location, "@me/delete") || template_contains(location, "@me/disable") ||
          template_contains(location, "/verify/") || template_contains(location, "/auth/sessions") ||
+         template_contains(location, "/remote-auth") ||
          (location && str_ends(str_of(location), STR("/users/@me")))))
+        return true;
+    if (str_is(key, "fingerprint") && template_contains(location, "/remote-auth"))
         return true;
     if (str_is(key, "data") && template_contains(location, "/mfa/finish"))
         return true;

@@ -90,6 +90,8 @@ enum err refuse_taken_name_or_email(struct call *call, const char *field);
 enum err reply_to_login(struct call *call, const struct user *user, bool undelete);
 /* Replies with a new token to a caller who has completed the log-in. */
 enum err reply_with_login_token(struct call *call, const struct user *user);
+/* Issues a token for a completed log-in of this account. */
+enum err issue_login_token(struct call *call, snowflake id, struct str *ret);
 /* Ends all sessions of the caller and starts a new one; *ret is the new token. */
 enum err caller_tokens_replace(struct call *call, struct str *ret);
 

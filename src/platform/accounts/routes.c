@@ -71,7 +71,7 @@ enum err refuse_taken_name_or_email(struct call *call, const char *field)
         "Username is unavailable. Try adding numbers, letters, underscores or periods.");
 }
 
-static enum err issue_login_token(struct call *call, snowflake id, struct str *ret)
+enum err issue_login_token(struct call *call, snowflake id, struct str *ret)
 {
     struct token_grant grant = {
         .kind = CALLER_USER,

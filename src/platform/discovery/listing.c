@@ -1,9 +1,9 @@
 /* listing.c - GET /discoverable-guilds: pages of the public list, and search in it.
  *
- * A request examines the largest discoverable guilds, at most LISTED_GUILDS_MAX, by a partial index;
- * filters run on these rows in the background, so no event loop waits and the cost does not depend
- * on the number of guilds. A guild beyond that number is not in the list; it is still found by
- * guild_ids, and can still be joined. */
+ * A request examines the largest discoverable guilds, at most LISTED_GUILDS_MAX, by a partial
+ * index; filters run on these rows in the background, so no event loop waits and the cost does not
+ * depend on the number of guilds. A guild beyond that number is not in the list; it is still found
+ * by guild_ids, and can still be joined. */
 #include "gateway/gateway.h"
 #include "model/fields/rows.h"
 #include "model/text/search_words.h"
@@ -82,10 +82,9 @@ static const struct type type_offset = { .kind = KIND_INT, .min = 0, .max = OFFS
 static const struct type type_guild_ids = { .kind = KIND_ARRAY,
                                             .max = GUILD_IDS_MAX,
                                             .of = &type_id };
-static const struct type type_search_text = { .kind = KIND_STRING,
-                                              .flags = TYPE_TRIM,
-                                              .min = 1,
-                                              .max = 100 };
+static const struct type type_search_text = {
+    .kind = KIND_STRING, .flags = TYPE_TRIM, .min = 1, .max = 100
+};
 
 static const struct field list_query_fields[] = {
     { FIELD(struct discovery_query, guild_ids), .type = &type_guild_ids, .flags = OPTIONAL,
@@ -120,10 +119,10 @@ const struct schema discovery_search_query_schema = {
 /* --- rows ------------------------------------------------------------------------------- */
 
 /* The condition is that of the partial index guilds_discoverable, word for word. */
-#define DISCOVERABLE_GUILDS                                                                       \
-    "select g.id, g.name, g.icon, g.description, g.banner, g.splash, g.discovery_splash, "        \
-    "g.features, g.vanity_code, g.preferred_locale, g.member_count, d.primary_category_id, "      \
-    "d.keywords, d.is_published, d.category_ids from guilds g left join guild_discovery d "       \
+#define DISCOVERABLE_GUILDS                                                                  \
+    "select g.id, g.name, g.icon, g.description, g.banner, g.splash, g.discovery_splash, "   \
+    "g.features, g.vanity_code, g.preferred_locale, g.member_count, d.primary_category_id, " \
+    "d.keywords, d.is_published, d.category_ids from guilds g left join guild_discovery d "  \
     "on d.guild_id = g.id where g.features like '%\"DISCOVERABLE\"%' and g.removed = 0"
 
 static const char LARGEST_GUILDS[] =
@@ -153,9 +152,9 @@ static void discoverable_guild_from_row(const struct rows *r, struct discoverabl
             json_column_decode_list(arena, &discovery_category_ids_type, row_text(r, 14)),
     };
     if (!row_is_null(r, 12))
-        g->keywords = (struct opt_list){
-            GIVEN, json_column_decode_list(arena, &discovery_keywords_type, row_text(r, 12))
-        };
+        g->keywords =
+            (struct opt_list){ GIVEN, json_column_decode_list(arena, &discovery_keywords_type,
+                                                              row_text(r, 12)) };
 }
 
 /* --- filters ---------------------------------------------------------------------------- */

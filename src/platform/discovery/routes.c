@@ -50,10 +50,9 @@ static enum err join_discoverable_guild(struct call *call)
 }
 
 /* Joining by the list has its own limit per account, so that a script cannot enter every guild. */
-static const struct rate_limit limit_join = { .name = "discovery-join",
-                                              .count = 10,
-                                              .window_s = 600,
-                                              .strict = true };
+static const struct rate_limit limit_join = {
+    .name = "discovery-join", .count = 10, .window_s = 600, .strict = true
+};
 /* A search examines up to 5,000 guilds in the background. */
 static const struct rate_limit limit_search = { .name = "discovery-search",
                                                 .count = 20,
@@ -182,6 +181,6 @@ const struct domain discovery_domain = {
     .routes = routes,
     .resolvers = resolvers,
     .deletions =
-        (const struct deletion_rule[]){
-            { DELETE_FEW(WITH_GUILD, "guild_discovery", "guild_id") }, { 0 } },
+        (const struct deletion_rule[]){ { DELETE_FEW(WITH_GUILD, "guild_discovery", "guild_id") },
+                                        { 0 } },
 };

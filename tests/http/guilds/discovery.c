@@ -14,8 +14,7 @@
 
 static void make_discoverable(struct client *manager, const char *guild, bool on)
 {
-    expect_status(client_patch(manager,
-                               on ? "{'features': ['DISCOVERABLE']}" : "{'features': []}",
+    expect_status(client_patch(manager, on ? "{'features': ['DISCOVERABLE']}" : "{'features': []}",
                                "/guilds/%s", guild),
                   200);
 }
@@ -69,9 +68,8 @@ static void list_has_pages_categories_and_search(struct world *w)
     make_discoverable(ada, two, true);
     make_discoverable(ada, three, true);
     expect_status(client_put(eve, "{}", JOIN, two), 200);
-    expect_status(client_patch(ada, "{'primary_category_id': 2, 'keywords': ['Bach']}", METADATA,
-                               two),
-                  200);
+    expect_status(
+        client_patch(ada, "{'primary_category_id': 2, 'keywords': ['Bach']}", METADATA, two), 200);
     expect_status(client_put(ada, "", CATEGORY, three, "19"), 204);
     expect_status(client_patch(ada, "{'description': 'Openings and endgames'}", "/guilds/%s", one),
                   200);
@@ -102,8 +100,7 @@ static void list_has_pages_categories_and_search(struct world *w)
             expect_json(a, "{'guilds': [{'id': '%s'}], 'total': 1}", guilds[searches[i].guild]);
     }
     expect_invalid(client_get(eve, "/discoverable-guilds/search"), "query", "BASE_TYPE_REQUIRED");
-    expect_invalid(client_get(eve, "/discoverable-guilds?limit=49"), "limit",
-                   "NUMBER_TYPE_MAX");
+    expect_invalid(client_get(eve, "/discoverable-guilds?limit=49"), "limit", "NUMBER_TYPE_MAX");
     expect_invalid(client_get(eve, "/discoverable-guilds?offset=3000"), "offset",
                    "NUMBER_TYPE_MAX");
 }
@@ -145,9 +142,10 @@ static void managers_change_the_entry_and_the_audit_log_shows_it(struct world *w
     expect_error(client_put(h.bob, "", CATEGORY, h.guild, "x"), 404, 10059);
     expect_status(client_delete(h.bob, CATEGORY, h.guild, "15"), 204);
     /* The whole entry is replaced, but subcategories have routes of their own. */
-    expect_json(client_patch(h.bob, "{}", METADATA, h.guild),
-                "{'primary_category_id': 0, 'keywords': null, 'is_published': false, 'about': null, "
-                "'reasons_to_join': [], 'category_ids': [16, 17, 18, 14]}");
+    expect_json(
+        client_patch(h.bob, "{}", METADATA, h.guild),
+        "{'primary_category_id': 0, 'keywords': null, 'is_published': false, 'about': null, "
+        "'reasons_to_join': [], 'category_ids': [16, 17, 18, 14]}");
     expect(store_count(w, "select count(*) from guild_discovery") == 1);
 
     static const struct {

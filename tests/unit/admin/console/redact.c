@@ -59,6 +59,11 @@ static void authorization_codes_are_hidden_on_token_routes(void **state)
                           "/users/@me/mfa/totp/enable", "{\"backup_codes\":[{\"code\":\"***\"}]}");
     assert_hidden_in_body("{\"code\":\"123456\"}", "/users/@me/disable", "{\"code\":\"***\"}");
     assert_hidden_in_body("{\"code\":\"123456\"}", "/auth/sessions/logout", "{\"code\":\"***\"}");
+    assert_hidden_in_body("{\"fingerprint\":\"abc\"}", "/users/@me/remote-auth",
+                          "{\"fingerprint\":\"***\"}");
+    assert_hidden_in_body("{\"handshake_token\":\"abc\",\"code\":\"123456\"}",
+                          "/users/@me/remote-auth/finish",
+                          "{\"handshake_token\":\"***\",\"code\":\"***\"}");
     assert_hidden_in_body("{\"mfa_type\":\"totp\",\"data\":\"123456\"}", "/mfa/finish",
                           "{\"mfa_type\":\"totp\",\"data\":\"***\"}");
     assert_hidden_in_body("{\"code\":\"claim-x\"}", "/auth/claim", "{\"code\":\"***\"}");
