@@ -8,14 +8,14 @@
  * so it is stored in a sequence (migration 0106).
  *
  * The lock is taken last and in the order of parts, so a transaction that holds it waits for no
- * other lock, and there are no deadlocks. Readers wait for nothing. Streams with the same hash share
- * a part: they wait for each other's commits and may repeat a transaction without need.
+ * other lock, and there are no deadlocks. Readers wait for nothing. Streams with the same hash
+ * share a part: they wait for each other's commits and may repeat a transaction without need.
  *
  * If no other node shares the database, retries are avoided: a transaction waits before its commit
  * until those that created an id of the same part earlier have ended, at most EARLIER_ID_WAIT_MS,
- * because an earlier one may wait for a row lock of the later one. Transactions are ordered by their
- * first id, so they cannot wait for each other in a circle. With several nodes the wait would cause
- * more conflicts than it avoids: with a database 5 ms away and 16 writers, 160 instead of 100
+ * because an earlier one may wait for a row lock of the later one. Transactions are ordered by
+ * their first id, so they cannot wait for each other in a circle. With several nodes the wait would
+ * cause more conflicts than it avoids: with a database 5 ms away and 16 writers, 160 instead of 100
  * retries of 1,100 messages.
  *
  * Other nodes create ids with their own clocks. After a conflict this process continues after the
@@ -36,7 +36,7 @@ enum {
     ID_ORDER_PARTS = 64,            /* equal to the number of sequences in migration 0106 */
     CLOCK_DIFFERENCE_MAX_MS = 1000, /* four times the difference at which a node is not ready */
     EARLIER_ID_WAIT_MS = 100,
-    ID_TEXT_MAX = 3 * 21,           /* characters of three numbers with separators */
+    ID_TEXT_MAX = 3 * 21, /* characters of three numbers with separators */
 };
 
 static const char COMMIT_IN_ID_ORDER[] =
