@@ -45,6 +45,7 @@ cluster-test: ## run the long tests of several nodes on one database
 	@scripts/with-postgres python3 tests/cluster/guarantees.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/session_moves.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/session_starts.py build/debug/src/guildhall
+	@scripts/with-postgres python3 tests/cluster/message_order.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/voice_rooms.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/rooms_of_killed_node.py --long build/debug/src/guildhall
 	@scripts/with-postgres python3 tests/cluster/killed_nodes.py --long build/debug/src/guildhall

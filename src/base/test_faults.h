@@ -27,7 +27,8 @@ enum test_fault {
     TEST_FAULT_CHECK_VIEWS,     /* not a fault: compares guild views with the store on each read */
     TEST_FAULT_LATE_LOOPS, /* not a fault: each loop receives an event 1 ms after the previous */
     TEST_FAULT_PATIENT_RESUME, /* not a fault: a RESUME waits eight times as long for replicas */
-    TEST_FAULT_LATE_READS,     /* not a fault: changes the order in which reads for READY end */
+    TEST_FAULT_LATE_COMMITS, /* not a fault: delays every third message after its id was created */
+    TEST_FAULT_LATE_READS,   /* not a fault: changes the order in which reads for READY end */
 };
 
 #if TEST_BUILD
@@ -38,6 +39,9 @@ bool test_fault_is_enabled(enum test_fault fault);
  * test_fault_sleep_before_read to test_fault_sleep_after_read. */
 unsigned test_fault_sleep_before_read(void);
 void test_fault_sleep_after_read(unsigned read_number);
+
+/* For TEST_FAULT_LATE_COMMITS: called in a transaction that has created the id of a message. */
+void test_fault_sleep_after_new_id(void);
 
 #else
 
@@ -55,6 +59,10 @@ static inline unsigned test_fault_sleep_before_read(void)
 static inline void test_fault_sleep_after_read(unsigned read_number)
 {
     (void)read_number;
+}
+
+static inline void test_fault_sleep_after_new_id(void)
+{
 }
 
 #endif

@@ -46,6 +46,8 @@ struct store_engine {
     /* See tx_exec_deferred. NULL if queries need no network round trip. */
     enum err (*exec_deferred)(struct tx *tx, struct sql sql, const struct value *values,
                               size_t count);
+    /* Called by tx_order_id. NULL if the engine has one writer. */
+    void (*order_id)(struct tx *tx, uint64_t stream, uint64_t id);
     unsigned (*counter_shard)(const struct tx *tx); /* see tx_counter_shard; NULL means always 0 */
     bool (*move_to_background)(
         struct tx *tx); /* see tx_require_background; NULL if no reads run on loops */
@@ -99,6 +101,12 @@ struct tx {
     struct row_cursor *open;       /* open cursors, newest first */
     enum err failed;               /* error of the first query that failed */
     struct tx_dependencies *reads; /* collects the columns that queries read, or NULL */
+};
+
+/* An id of tx_order_id. */
+struct ordered_id {
+    struct ordered_id *next;
+    uint64_t stream, id;
 };
 
 /* Common members of all cursors; the first member of each engine's cursor struct. */

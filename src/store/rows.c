@@ -67,6 +67,16 @@ void tx_set_log_event(struct tx *tx, struct str body)
     tx->work->log = body;
 }
 
+void tx_order_id(struct tx *tx, uint64_t stream, uint64_t id)
+{
+    struct ordered_id *o = arena_alloc(tx_arena(tx), sizeof *o);
+
+    *o = (struct ordered_id){ tx->work->ordered_ids, stream, id };
+    tx->work->ordered_ids = o;
+    if (tx->store->engine->order_id)
+        tx->store->engine->order_id(tx, stream, id);
+}
+
 enum err tx_mark_failed(struct tx *tx, enum err e)
 {
     if (!tx->failed)

@@ -131,11 +131,12 @@ struct work_item {
     uint64_t prefetch_key; /* PostgreSQL: key of its learned queries; 0 means not set yet */
     int64_t since;
     enum err result;
-    struct str log;          /* row of the event log, see tx_set_log_event */
-    int64_t position;        /* position of that row in the event log */
-    struct link commit_link; /* PostgreSQL: link in the list of the commit order */
-    bool in_commit_order;    /* PostgreSQL: whether commit_link is in the list */
-    bool answered;           /* PostgreSQL: whether the database has acknowledged COMMIT */
+    struct str log;                 /* row of the event log, see tx_set_log_event */
+    int64_t position;               /* position of that row in the event log */
+    struct ordered_id *ordered_ids; /* see tx_order_id; reset before each run */
+    struct link commit_link;        /* PostgreSQL: link in the list of the commit order */
+    bool in_commit_order;           /* PostgreSQL: whether commit_link is in the list */
+    bool answered;                  /* PostgreSQL: whether the database has acknowledged COMMIT */
 };
 
 static inline bool work_item_is_write(const struct work_item *w)
@@ -233,6 +234,10 @@ void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id);
  * After the commit work->position is the row's position. The bytes must outlive the work item. */
 enum { STORE_LOG_ROWS_RETAINED = 20000 };
 void tx_set_log_event(struct tx *tx, struct str body);
+/* Makes the ids of a stream visible in increasing order: if a greater id of the stream was
+ * committed since `run` created this one, the work item runs again and must create a new id. SQLite
+ * has one writer, which runs and commits one work item after the other, so it needs no check. */
+void tx_order_id(struct tx *tx, uint64_t stream, uint64_t id);
 /* Registers a callback for event log positions whose transaction was aborted; call it before the
  * first commit. The callback may run on any thread, as soon as the abort is certain. */
 void store_on_log_position_aborted(struct store *s, void (*aborted)(void *arg, int64_t position),

@@ -66,7 +66,9 @@ def write(ring, writers, seconds):
     rate = len(times) / seconds
     retries = sum(ring.metric(node, "guildhall_store_retries_total")
                   for node in ring.servers) - before
-    expect(retries < 10 + len(times) / 10, f"{retries:.0f} retries of {len(times)} messages")
+    # A message is repeated if one with a greater id was committed before it in its channel, which
+    # happens more often on a busy machine. The conflicts that stalled writes repeated every message.
+    expect(retries < 10 + len(times) / 2, f"{retries:.0f} retries of {len(times)} messages")
     print(f"{writers} writers: {rate:.0f} messages/s; median {percentile(times, 50):.0f}, 99 % "
           f"{percentile(times, 99):.0f}, maximum {times[-1]:.0f} ms; {retries:.0f} retries; load "
           f"{os.getloadavg()[0]:.0f}", flush=True)

@@ -23,6 +23,7 @@ static const char *const fault_words[] = {
     [TEST_FAULT_CHECK_VIEWS] = "watch-views",
     [TEST_FAULT_LATE_LOOPS] = "late-loops",
     [TEST_FAULT_PATIENT_RESUME] = "patient-resume",
+    [TEST_FAULT_LATE_COMMITS] = "late-commits",
     [TEST_FAULT_LATE_READS] = "late-looks",
 };
 
@@ -75,4 +76,12 @@ void test_fault_sleep_after_read(unsigned turn)
 {
     if (test_fault_is_enabled(TEST_FAULT_LATE_READS))
         sleep_for_planted_fault(turn, true);
+}
+
+void test_fault_sleep_after_new_id(void)
+{
+    static _Atomic unsigned turns;
+
+    if (test_fault_is_enabled(TEST_FAULT_LATE_COMMITS) && atomic_fetch_add(&turns, 1) % 3 == 0)
+        nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000000L }, NULL);
 }

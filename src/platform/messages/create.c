@@ -2,6 +2,7 @@
 #include "platform/messages/internal.h"
 
 #include "base/clock.h"
+#include "base/test_faults.h"
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
@@ -176,6 +177,8 @@ enum err message_create(struct call *call, const struct new_message *draft, stru
     struct channel c = *draft->channel;
 
     message_from_draft(call, draft, ret);
+    tx_order_id(call->tx, ret->channel_id, ret->id);
+    test_fault_sleep_after_new_id();
     enum err e = OK;
     if (channel_is_thread(c.type) && !ret->ephemeral_for)
         e = prepare_thread_for_message(call, &c, ret);

@@ -17,6 +17,7 @@ void postgres_conn_begin(struct postgres_conn *c, const char *how)
     c->began = 0;
     c->culprit = NULL;
     c->commits_with_first_round_trip = c->is_over = c->wants_more = c->may_be_written = false;
+    c->id_order_conflict = false;
 }
 
 void postgres_conn_begin_one_round_trip(struct postgres_conn *c, const char *how)
@@ -56,6 +57,8 @@ static enum err error_from_failure(struct postgres_conn *c, struct pipeline_fail
     c->culprit = f->work;
     if (f->happened && was_terminated_before_commit(f))
         c->may_be_written = false;
+    if (f->happened)
+        postgres_note_id_order_conflict(c, f);
     enum err e = f->happened ? postgres_error_from_result(c, f->result, f->sql) : OK;
 
     pq.clear(f->result);
@@ -182,13 +185,15 @@ enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str b
     return e || committed ? e : ERR_INTERNAL;
 }
 
-/* A rollback does not undo nextval, so currval is the position of the aborted transaction. */
+/* A rollback does not undo nextval, so currval is the position of the aborted transaction. A
+ * conflict of ids happens before the position is taken. */
 int64_t postgres_conn_unreported_log_position(struct postgres_conn *c)
 {
     char text[32];
     int64_t last = c->position;
 
-    if (!last || postgres_conn_query_text(c, "select currval('log_position')", text, sizeof text))
+    if (!last || c->id_order_conflict ||
+        postgres_conn_query_text(c, "select currval('log_position')", text, sizeof text))
         return 0;
     c->position = strtoll(text, NULL, 10);
     return c->position == last ? 0 : c->position;

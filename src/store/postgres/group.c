@@ -52,13 +52,15 @@ static struct tx tx_of_item(const struct commit_group *g, unsigned i)
                         .connection = &g->worker->conn };
 }
 
-/* Aborts the group commit and removes the work item that failed. If the database is unreachable or
- * full, a retry would fail, too. */
+/* Aborts the group commit and removes the work item that failed, or none after a conflict of ids,
+ * which are new in the next attempt. If the database is unreachable or full, a retry would fail,
+ * too. */
 static void abort_group_without(struct commit_group *g, enum err e, const struct work_item *culprit)
 {
     g->broken = true;
     if (g->worker->conn.lost || e == ERR_UNAVAILABLE || e == ERR_STORAGE_FULL)
         return;
+    g->again = g->worker->conn.id_order_conflict;
     for (unsigned i = 0; i < g->count; i++)
         if (g->works[i] == culprit) {
             g->states[i] = ITEM_RUNS_ALONE;
@@ -100,6 +102,7 @@ static void run_group_item(struct commit_group *g, unsigned i)
     struct tx tx = tx_of_item(g, i);
 
     work->log = (struct str){ 0 };
+    work->ordered_ids = NULL;
     work->position = 0;
     c->must_leave = false;
     c->arena = work->arena;
@@ -160,6 +163,12 @@ static void commit_group_items(struct commit_group *g)
         postgres_conn_commit_without_waiting(&w->conn);
         return;
     }
+    struct tx tx = { .store = &w->pool->store, .work = writers[0], .connection = &w->conn };
+    if (postgres_queue_id_order(&tx, writers, count)) {
+        g->broken = true;
+        postgres_conn_roll_back(&w->conn);
+        return;
+    }
     for (unsigned i = 0; i < count; i++)
         if (writers[i]->committed)
             commit_order_add_work_item(&w->pool->commit_order, writers[i]);
@@ -192,6 +201,7 @@ static void run_and_commit_once(struct commit_group *g)
         commit_group_items(g);
     else if (!c->lost)
         postgres_conn_roll_back(c);
+    postgres_end_id_order(g->worker->pool, c);
 }
 
 /* Resets the other work items to ready after one has failed. Returns whether more than one is

@@ -38,6 +38,9 @@ PGresult *pipeline_read_result(struct postgres_conn *c);
 /* Returns whether the result is a success; then the caller owns it. Otherwise stores the first
  * failed result in f and frees the later ones. */
 bool pipeline_check_result(struct pipeline_failure *f, PGresult *result, const char *sql);
+/* If the failure is one of tx_order_id, continues the ids of this process after the committed one
+ * (id_order.c). */
+void postgres_note_id_order_conflict(struct postgres_conn *c, const struct pipeline_failure *f);
 /* Leaves pipeline mode; if that fails, marks the connection as lost. */
 void pipeline_close(struct postgres_conn *c, bool sent);
 

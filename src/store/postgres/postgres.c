@@ -118,6 +118,7 @@ static void postgres_close(struct store *s)
     work_queue_clear(&p->queue);
     fair_queue_clear(&p->long_reads);
     commit_order_clear(&p->commit_order);
+    id_order_clear(&p->id_order);
     prefetcher_clear(&p->prefetcher);
     for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
         pthread_rwlock_destroy(&p->write_locks[i]);
@@ -172,6 +173,7 @@ static struct postgres *postgres_new(const struct store_options *o)
     work_queue_init(&p->queue);
     fair_queue_init(&p->long_reads);
     commit_order_init(&p->commit_order);
+    id_order_init(&p->id_order);
     init_write_locks(p);
     prefetcher_init(&p->prefetcher);
     return p;
@@ -331,6 +333,7 @@ const struct store_engine postgres_engine = {
     .next = postgres_rows_next,
     .end = postgres_rows_end,
     .exec_deferred = postgres_exec_deferred,
+    .order_id = postgres_order_id,
     .counter_shard = postgres_tx_counter_shard,
     .move_to_background = postgres_move_to_background,
     .script = postgres_run_script,

@@ -18,6 +18,7 @@ enum {
 struct postgres_statement;
 struct postgres_parameters;
 struct postgres;
+struct id_order;
 struct learned_query;
 
 /* Time limit of a running read; a longer read is aborted and queued again (fair_queue.c). */
@@ -48,8 +49,12 @@ struct postgres_conn {
                                          * restarts */
     unsigned began;                     /* number of round trips of this transaction so far */
     const struct work_item *culprit;    /* work item whose queued statement failed, or NULL */
-    bool may_be_written;                /* COMMIT was sent and may have succeeded */
-    bool runs_group;                    /* a group runs: writes are sent with its commit */
+    uint64_t id_parts;             /* bit set of the parts of the transaction's ids (id_order.c) */
+    uint64_t first_id;             /* the least of these ids */
+    struct link id_order_link;     /* link in id_order.open while id_parts is not 0 */
+    bool id_order_conflict;        /* the commit failed because of tx_order_id */
+    bool may_be_written;           /* COMMIT was sent and may have succeeded */
+    bool runs_group;               /* a group runs: writes are sent with its commit */
     bool must_leave;               /* the running work item must leave the group (or the loop) */
     bool on_loop;                  /* the connection belongs to a loop and never blocks: queries are
                                     * queued */
@@ -73,7 +78,7 @@ struct postgres_conn {
         bool used;                     /* the work item used the rows */
         struct learned_query *learned; /* NULL if not learned (prefetch.c) */
         PGresult *result;              /* rows of a prefetched query, once they have arrived */
-    } queued[POSTGRES_QUEUE_MAX];
+    } queued[POSTGRES_QUEUE_MAX + 1];  /* the last one is for postgres_queue_last_write */
 };
 
 /* Opens the connection. Returns false if that fails; logs the reason if `log` is set. */
@@ -139,6 +144,17 @@ void postgres_conn_commit_without_waiting(struct postgres_conn *c);
 void postgres_free_prepared_statements(struct postgres_conn *c);
 void postgres_discard_queued_statements(struct postgres_conn *c);
 void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work);
+/* Queues a statement that is sent right before the rows of the event log and COMMIT. */
+enum err postgres_queue_last_write(struct tx *tx, const char *sql, const struct value *values,
+                                   size_t count);
+/* Queues the check of tx_order_id for all ids of the work items, if there are any (id_order.c). May
+ * wait for transactions of this process that have created smaller ids. */
+enum err postgres_queue_id_order(struct tx *tx, struct work_item *const *works, unsigned count);
+void postgres_order_id(struct tx *tx, uint64_t stream, uint64_t id);
+/* Ends the wait of other transactions for the ids of this connection's transaction. */
+void postgres_end_id_order(struct postgres *p, struct postgres_conn *c);
+void id_order_init(struct id_order *order);
+void id_order_clear(struct id_order *order);
 enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct value *values,
                                 size_t count);
 enum err postgres_query(struct tx *tx, const char *sql, const struct value *values, size_t count,
@@ -236,6 +252,11 @@ struct postgres {
     struct work_queue queue;
     struct fair_queue long_reads; /* reads that may take long */
     struct commit_order commit_order;
+    struct id_order {
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        struct link open; /* connections whose transactions have created ids (id_order_link) */
+    } id_order;
     struct read_statistics {
         _Atomic uint16_t both;
     } statistics[POSTGRES_STATISTICS_SLOTS]; /* by hash of the work item's name */

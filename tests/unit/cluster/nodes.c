@@ -246,6 +246,63 @@ static void old_log_rows_are_deleted(void **state)
     cluster_close(c);
 }
 
+/* --- cut off from the database --------------------------------------------------------- */
+
+static char any_nats_connection; /* cluster_is_cut_off only checks that there is one */
+
+/* A node that uses NATS, sees another node, and has not read the log for longer than the lease. */
+static struct cluster *enter_cluster_without_database(struct fixture *f)
+{
+    struct cluster *c = enter_cluster(f);
+
+    c->nats.nats = (struct nats *)&any_nats_connection;
+    atomic_store(&c->nats.connected, true);
+    atomic_store(&c->count.nodes, 2);
+    atomic_store(&c->fresh_at, clock_monotonic_ns() - ms_to_ns(NODE_LEASE_MS + 1000));
+    return c;
+}
+
+static void close_without_nats(struct cluster *c)
+{
+    c->nats.nats = NULL;
+    cluster_close(c);
+}
+
+/* After an outage of the database for all nodes, another node may reconnect a few seconds earlier;
+ * then its heartbeats do not mean that this node is cut off. */
+static void node_is_cut_off_only_after_heartbeats_of_another_node_for_some_seconds(void **state)
+{
+    struct cluster *c = enter_cluster_without_database(*state);
+    int64_t minute = ms_to_ns(60000);
+
+    assert_false(cluster_is_cut_off(c)); /* no other node reaches the database */
+    cluster_record_peer_heartbeat(c);
+    assert_false(cluster_is_cut_off(c)); /* the other node may have reconnected just now */
+    atomic_fetch_sub(&c->nats.peer_heartbeats_since, minute);
+    assert_true(cluster_is_cut_off(c));
+    atomic_fetch_sub(&c->nats.peer_heartbeat_at, minute);
+    assert_false(cluster_is_cut_off(c)); /* the database is gone for the other node, too */
+    cluster_record_peer_heartbeat(c);
+    assert_false(cluster_is_cut_off(c)); /* the time starts again after the pause */
+    close_without_nats(c);
+}
+
+static void node_without_nats_and_database_is_cut_off_at_once(void **state)
+{
+    struct cluster *c = enter_cluster_without_database(*state);
+
+    atomic_store(&c->nats.connected, false);
+    assert_true(cluster_is_cut_off(c));
+    atomic_store(&c->count.nodes, 1); /* a single node keeps its clients */
+    assert_false(cluster_is_cut_off(c));
+    atomic_store(&c->count.nodes, 2);
+    atomic_store(&c->fresh_at, clock_monotonic_ns());
+    assert_false(cluster_is_cut_off(c));
+    atomic_store(&c->fresh_at, 0); /* the node has just started */
+    assert_false(cluster_is_cut_off(c));
+    close_without_nats(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +312,8 @@ int main(void)
         store_test(node_stops_when_the_database_lost_published_events),
         store_test(more_than_four_polling_nodes_cause_a_warning),
         store_test(old_log_rows_are_deleted),
+        store_test(node_is_cut_off_only_after_heartbeats_of_another_node_for_some_seconds),
+        store_test(node_without_nats_and_database_is_cut_off_at_once),
     };
 
     return run_on_postgres("cluster/nodes", tests);
