@@ -43,8 +43,8 @@ static const char *spki_of(struct desktop *d, const char **ret_fingerprint)
 
     expect(n > 0);
     crypto_hash_sha256(digest, der, (size_t)n);
-    *ret_fingerprint = base64_of(d->world, digest, sizeof digest,
-                                 sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+    *ret_fingerprint =
+        base64_of(d->world, digest, sizeof digest, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
     const char *text = base64_of(d->world, der, (size_t)n, sodium_base64_VARIANT_ORIGINAL);
     OPENSSL_free(der);
     return text;
@@ -179,8 +179,9 @@ static void device_with_a_qr_code_is_let_in_once(struct world *w)
     const char *ticket = confirmed_ticket(ada, d);
 
     /* Neither fingerprint nor handshake token nor ticket is stored in plain text. */
-    expect(world_number(w, "select count(*) from remote_logins where fingerprint_digest = '%s' or "
-                           "ticket_digest = '%s'",
+    expect(world_number(w,
+                        "select count(*) from remote_logins where fingerprint_digest = '%s' or "
+                        "ticket_digest = '%s'",
                         d->fingerprint, ticket) == 0);
     expect_invalid(exchange(w, "nonsense"), "ticket", "TICKET_INVALID");
     struct answer a = exchange(w, ticket);
@@ -219,9 +220,8 @@ static void scanned_log_in_can_be_cancelled(struct world *w)
 
 static void letting_a_device_in_requires_the_password(struct world *w)
 {
-    struct answer a = client_post(world_anonymous(w),
-                                  "{'username': 'ada', 'password': 'correct horse'}",
-                                  "/auth/register");
+    struct answer a = client_post(
+        world_anonymous(w), "{'username': 'ada', 'password': 'correct horse'}", "/auth/register");
     struct client *ada = world_client_with(w, answer_text(a, "token"));
     struct desktop *d = desktop_open(w);
 

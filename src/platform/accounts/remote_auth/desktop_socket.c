@@ -1,7 +1,7 @@
 /* desktop_socket.c - the WebSocket /remote-auth (version 2) of a device that shows a QR code.
  *
- * Worst case: DESKTOPS_MAX sockets read their rows twice a second by the primary key; an address may
- * start ten log-ins per minute. An RSA encryption takes about 0.1 ms on the loop. */
+ * Worst case: DESKTOPS_MAX sockets read their rows twice a second by the primary key; an address
+ * may start ten log-ins per minute. An RSA encryption takes about 0.1 ms on the loop. */
 #include <sodium.h>
 #include <stdatomic.h>
 
@@ -95,8 +95,7 @@ static enum err count_desktop(struct call *call)
     const struct desktop *d = call_passed_data(call, "desktop");
 
     return call_count_against_limit(
-        call, &limit_desktop,
-        str_slice((const char *)&d->address_key, sizeof d->address_key));
+        call, &limit_desktop, str_slice((const char *)&d->address_key, sizeof d->address_key));
 }
 
 static enum err insert_desktop_row(struct call *call)

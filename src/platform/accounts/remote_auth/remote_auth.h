@@ -1,14 +1,14 @@
 /* remote_auth.h - log-in by a QR code: a device that is logged in lets another device in.
  *
- * The new device ("desktop") opens the WebSocket /remote-auth, proves that it has the private key of
- * an RSA key, and shows the key's fingerprint as a QR code. The logged-in device ("mobile") sends
- * the fingerprint, then confirms or cancels. The desktop receives a ticket, which works once, and
- * exchanges it for a token that is encrypted with its key.
+ * The new device ("desktop") opens the WebSocket /remote-auth, proves that it has the private key
+ * of an RSA key, and shows the key's fingerprint as a QR code. The logged-in device ("mobile")
+ * sends the fingerprint, then confirms or cancels. The desktop receives a ticket, which works once,
+ * and exchanges it for a token that is encrypted with its key.
  *
- * All state is one row of remote_logins, which the desktop's socket reads twice a second, so the two
- * devices may be connected to different nodes. Fingerprint, handshake token and ticket are stored as
- * digests. The row ends after 150 seconds, and when the session that scanned the code ends, for any
- * reason: log-out, new password, disabled or deleted account. */
+ * All state is one row of remote_logins, which the desktop's socket reads twice a second, so the
+ * two devices may be connected to different nodes. Fingerprint, handshake token and ticket are
+ * stored as digests. The row ends after 150 seconds, and when the session that scanned the code
+ * ends, for any reason: log-out, new password, disabled or deleted account. */
 #ifndef PLATFORM_ACCOUNTS_REMOTE_AUTH_REMOTE_AUTH_H
 #define PLATFORM_ACCOUNTS_REMOTE_AUTH_REMOTE_AUTH_H
 
@@ -28,8 +28,7 @@ bool remote_auth_accept_websocket(struct api *api, const struct http_request *r,
  * 2048 to 4096 bits. *ret_fingerprint is the base64url form of its SHA-256 digest. */
 bool remote_auth_key_parse(struct arena *arena, struct str key, struct str *ret_fingerprint);
 /* Encrypts with RSA-OAEP and SHA-256; *ret is base64. Returns false if the text is too long. */
-bool remote_auth_key_encrypt(struct arena *arena, struct str key, struct str text,
-                             struct str *ret);
+bool remote_auth_key_encrypt(struct arena *arena, struct str key, struct str text, struct str *ret);
 
 /* --- rows.c ----------------------------------------------------------------------------- */
 

@@ -184,7 +184,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/remote-auth",
         .name = "scan_remote_login",
-        .doc = "Start to let a device in that shows a QR code; the device learns the caller's name.",
+        .doc =
+            "Start to let a device in that shows a QR code; the device learns the caller's name.",
         .auth = AUTH_USER,
         .body = &scan_body,
         .reply = &handshake_reply,
@@ -232,6 +233,6 @@ const struct domain remote_auth_domain = {
     .doc = "A device that is logged in lets another device in, which shows a QR code.",
     .routes = routes,
     .deletions =
-        (const struct deletion_rule[]){
-            { DELETE_FEW(WITH_ACCOUNT, "remote_logins", "user_id") }, { 0 } },
+        (const struct deletion_rule[]){ { DELETE_FEW(WITH_ACCOUNT, "remote_logins", "user_id") },
+                                        { 0 } },
 };

@@ -45,9 +45,9 @@ enum err remote_login_insert(struct tx *tx, snowflake id, struct str public_key,
 
 /* A row is valid while the session that scanned the code is logged in, so that everything that ends
  * the session ends the log-in, too. */
-#define FIND                                                                                     \
+#define FIND                                                                                      \
     "select r.id, r.user_id, r.public_key, r.state from remote_logins r where r.expires_at > $2 " \
-    "and (r.token_id is null or exists (select 1 from tokens t where t.id = r.token_id and "     \
+    "and (r.token_id is null or exists (select 1 from tokens t where t.id = r.token_id and "      \
     "t.user_id = r.user_id)) and "
 
 static void remote_login_from_row(const struct rows *r, struct remote_login *ret)
@@ -61,8 +61,7 @@ static void remote_login_from_row(const struct rows *r, struct remote_login *ret
 enum err remote_login_find(struct tx *tx, snowflake id, struct remote_login *ret, bool *ret_found)
 {
     struct rows r;
-    enum err e =
-        tx_one(tx, FIND "r.id = $1", BIND(v_id(id), v_int(clock_us())), &r, ret_found);
+    enum err e = tx_one(tx, FIND "r.id = $1", BIND(v_id(id), v_int(clock_us())), &r, ret_found);
 
     if (!e && *ret_found)
         remote_login_from_row(&r, ret);
@@ -91,12 +90,11 @@ enum err remote_login_scan(struct call *call, struct str fingerprint, struct str
     const struct caller *c = call->caller;
     struct str token = random_secret(call->arena);
     int64_t changed = 0;
-    enum err e =
-        tx_exec(call->tx, SCAN,
-                BIND(v_text(secret_digest(call->arena, fingerprint)), v_id(c->id),
-                     v_bytes(str_slice((const char *)c->session, sizeof c->session)),
-                     v_text(secret_digest(call->arena, token)), v_int(clock_us())),
-                &changed);
+    enum err e = tx_exec(call->tx, SCAN,
+                         BIND(v_text(secret_digest(call->arena, fingerprint)), v_id(c->id),
+                              v_bytes(str_slice((const char *)c->session, sizeof c->session)),
+                              v_text(secret_digest(call->arena, token)), v_int(clock_us())),
+                         &changed);
 
     *ret_token = changed ? token : (struct str){ 0 };
     return e;
@@ -111,12 +109,11 @@ enum err remote_login_decide(struct call *call, struct str handshake_token,
 {
     const struct caller *c = call->caller;
     int64_t changed = 0;
-    enum err e =
-        tx_exec(call->tx, DECIDE,
-                BIND(v_text(secret_digest(call->arena, handshake_token)), v_int(state), v_id(c->id),
-                     v_bytes(str_slice((const char *)c->session, sizeof c->session)),
-                     v_int(clock_us())),
-                &changed);
+    enum err e = tx_exec(
+        call->tx, DECIDE,
+        BIND(v_text(secret_digest(call->arena, handshake_token)), v_int(state), v_id(c->id),
+             v_bytes(str_slice((const char *)c->session, sizeof c->session)), v_int(clock_us())),
+        &changed);
 
     *ret_found = changed > 0;
     return e;
@@ -129,8 +126,8 @@ enum err remote_login_issue_ticket(struct tx *tx, snowflake id, struct str *ret_
 {
     struct str ticket = random_secret(tx_arena(tx));
     int64_t changed = 0;
-    enum err e = tx_exec(tx, ISSUE, BIND(v_id(id), v_text(secret_digest(tx_arena(tx), ticket))),
-                         &changed);
+    enum err e =
+        tx_exec(tx, ISSUE, BIND(v_id(id), v_text(secret_digest(tx_arena(tx), ticket))), &changed);
 
     *ret_ticket = changed ? ticket : (struct str){ 0 };
     return e;
@@ -139,8 +136,7 @@ enum err remote_login_issue_ticket(struct tx *tx, snowflake id, struct str *ret_
 enum err remote_login_delete(struct tx *tx, snowflake id, bool *ret_deleted)
 {
     int64_t changed = 0;
-    enum err e =
-        tx_exec(tx, "delete from remote_logins where id = $1", BIND(v_id(id)), &changed);
+    enum err e = tx_exec(tx, "delete from remote_logins where id = $1", BIND(v_id(id)), &changed);
 
     *ret_deleted = changed > 0;
     return e;
