@@ -237,11 +237,16 @@ def invoke_explains_a_missing_reply(executable):
         done = subprocess.run([executable, "import", "-", "--data", data], text=True, check=False,
                               input=json.dumps(world), capture_output=True, timeout=60)
         expect(done.returncode == 0, done.stderr)
-        server = start_guildhall(executable, data, "--workbench", "on")
+        server = start_guildhall(executable, data, "--workbench", "on", "--rate-limits", "off")
         try:
             def ask():
                 return tool(executable, data, "invoke", "--as", "ada", "--channel", "general",
                             "/hush")
+            # More text than one page of records may have precedes the records of the interaction.
+            for _ in range(80):
+                status = call(server.port, "/api/v10/users/@me/channels", "adas-token-for-tests",
+                              {"recipients": ["x" * 30000]})
+                expect(status == 400, f"a list of people: {status}")
             done = ask()
             expect(done.returncode == 5 and "the app is not connected" in done.stderr, done.stderr)
             with connect(server.port, "mutes-token-for-tests", intents=0) as bot:

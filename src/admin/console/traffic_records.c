@@ -266,23 +266,27 @@ static enum err read_matching_record(struct page_reader *p, uint64_t number, str
     return OK;
 }
 
-/* Finds the first record of a page that ends with the newest record. */
+/* Finds the first matching record of a page that ends with the newest record; without one, sets
+ * *ret to the number after the newest. The page starts at a match, so that PAGE_MAX_BYTES does not
+ * end it among older records that do not match. */
 static enum err find_page_start(struct page_reader *p, uint64_t oldest, uint64_t *ret)
 {
     uint64_t at = p->page->newest;
     int64_t found = 0;
     enum err e = OK;
 
+    *ret = at + 1;
     for (int looked = 0; at >= oldest && at && looked < RECORDS_EXAMINED_MAX && !e;
          looked++, at--) {
         struct traffic_view s;
         bool fits;
 
         e = read_matching_record(p, at, &s, &fits);
+        if (fits)
+            *ret = at;
         if (fits && ++found == p->page->limit)
             break;
     }
-    *ret = at ? at : 1;
     return e;
 }
 
@@ -324,8 +328,10 @@ enum err traffic_for_each_record(struct tx *tx, struct traffic_ring *t, struct t
     page->lost = oldest > page->after + 1 && !page->from_end ? oldest - page->after - 1 : 0;
     page->last = page->after < page->newest ? page->after : page->newest;
     p.counts = true;
-    if (page->from_end)
+    if (page->from_end) {
         e = find_page_start(&p, oldest, &at);
+        page->last = at - 1;
+    }
     p.counts = false;
     if (!e && oldest)
         e = read_traffic_page(&p, at, show, arg);
