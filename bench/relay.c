@@ -278,7 +278,7 @@ static void bare_pass_on(struct bench *b, struct bare_batch *m, struct str datag
 {
     struct rtp_packet p;
 
-    if (!rtp_parse(datagram, &p) || !p.ssrc || p.ssrc / SSRCS_PER_PARTICIPANT > b->count)
+    if (!rtp_parse_header(datagram, &p) || !p.ssrc || p.ssrc / SSRCS_PER_PARTICIPANT > b->count)
         return;
     struct person *from = &b->people[p.ssrc / SSRCS_PER_PARTICIPANT - 1];
     if (!media_cipher_decrypt(from->serves, &p, &m->plain))
@@ -413,7 +413,7 @@ static void person_watch(const struct bench *b, const struct person *p, struct r
     if (p->room < b->rooms)
         return;
     s->camera.layers[0].active = p->films;
-    s->offer.types = video_types_default();
+    s->offer.types = video_payload_types_default();
     participant_handle_video_request(s, &all);
 }
 
@@ -610,7 +610,7 @@ static struct bench_losses losses_until_now(const struct bench *b, const struct 
     for (int i = 0; i < SOCKETS; i++)
         l.missed += socket_drops(b->fds[i]);
     if (br->relay) {
-        relay_stats(br->relay, &s);
+        relay_read_stats(br->relay, &s);
         l.overrun = s.overruns;
         l.unsent = s.unsent;
     } else {

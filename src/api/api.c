@@ -28,10 +28,10 @@ static void share_rate_limits_with_cluster(struct api *api)
     if (!api->options.cluster || cluster_is_alone(api->options.cluster))
         return;
     if (cluster_has_nats(api->options.cluster)) {
-        limits_enable_sharing(api->limits);
+        rate_limits_enable_sharing(api->limits);
         others.send = publish_rate_limit_counts;
     }
-    limits_set_cluster(api->limits, &others);
+    rate_limits_set_cluster(api->limits, &others);
 }
 
 struct api *api_new(const struct api_options *options, const struct domain *const *domains)
@@ -44,7 +44,7 @@ struct api *api_new(const struct api_options *options, const struct domain *cons
     api->domains = domains;
     api->router = router_new(domains);
     cors_init(api);
-    api->limits = limits_new(&options->limits);
+    api->limits = rate_limit_counters_new(&options->limits);
     share_rate_limits_with_cluster(api);
     api->faults = injected_faults_new();
     api->jobs = job_scheduler_new(api);
@@ -72,8 +72,8 @@ void api_free(struct api *api)
     token_use_writer_free(api->token_uses);
     job_scheduler_free(api->jobs);
     injected_faults_free(api->faults);
-    limits_free(api->limits);
-    durations_free(api->durations);
+    rate_limit_counters_free(api->limits);
+    call_durations_free(api->durations);
     static_document_free(api->openapi);
     router_free(api->router);
     buf_clear(&api->cors);
@@ -82,12 +82,12 @@ void api_free(struct api *api)
 
 void api_set_rate_limits(struct api *api, const struct rate_limit_options *limits)
 {
-    limits_set_options(api->limits, limits);
+    rate_limits_set_options(api->limits, limits);
 }
 
 void api_publish_rate_limit_counts(struct api *api)
 {
-    limits_publish_counts(api->limits, publish_rate_limit_counts, api);
+    rate_limits_publish_counts(api->limits, publish_rate_limit_counts, api);
 }
 
 void api_receive_rate_limit_counts(struct api *api, struct str message)

@@ -10,7 +10,7 @@
 void api_start(struct api *api, struct loops *loops)
 {
     api->loops = loops;
-    api->durations = durations_new(api->domains, loops_count(loops));
+    api->durations = call_durations_new(api->domains, loops_count(loops));
     api->fetchers = mem_new(loops_count(loops) * sizeof *api->fetchers);
     api->hashing = password_hasher_new(api->options.password_threads, api->options.password_queue);
     if (api->options.auth && api->options.store &&

@@ -233,16 +233,16 @@ enum err call_missing_any_permission_error(const struct call *call, uint64_t any
     return missing_permission_error(permissions_withheld_by_mfa(call), any);
 }
 
-enum err call_rank_error(const struct call *call)
+enum err call_rank_too_low_error(const struct call *call)
 {
     call_get_context(call)->refusal = (struct refusal){ .rank = true };
     return ERR_MISSING_PERMISSIONS;
 }
 
-enum err call_owner_error(const struct call *call)
+enum err call_not_guild_owner_error(const struct call *call)
 {
     call_get_context(call)->refusal = (struct refusal){ .owner = true };
-    call_set_cause(call, "only the owner of the server may do this");
+    call_set_refusal_cause(call, "only the owner of the server may do this");
     return ERR_MISSING_PERMISSIONS;
 }
 
@@ -364,10 +364,10 @@ enum err call_count_against_limit(struct call *call, const struct rate_limit *li
     struct call_context *run = call_get_context(call);
     struct call_limit_count *counted = find_limit_count_or_free_entry(call, limit, hash_str(key));
 
-    if (limits_are_off(call->api->limits) || (counted && counted->limit))
+    if (rate_limits_are_disabled(call->api->limits) || (counted && counted->limit))
         return OK;
-    struct rate_limit_result v = limits_count_call(call->api->limits, hash_str(key), true, limit,
-                                                   limit_resource_key(limit, key));
+    struct rate_limit_result v = rate_limits_count_call(call->api->limits, hash_str(key), true,
+                                                        limit, limit_resource_key(limit, key));
     if (v.allowed) {
         if (counted)
             *counted = (struct call_limit_count){ limit, hash_str(key) };
@@ -386,19 +386,19 @@ void call_revert_limit_count(struct call *call, const struct rate_limit *limit, 
 
     if (counted)
         *counted = (struct call_limit_count){ 0 };
-    if (!limits_are_off(call->api->limits))
-        limits_uncount_call(call->api->limits, hash_str(key), true, limit,
-                            limit_resource_key(limit, key));
+    if (!rate_limits_are_disabled(call->api->limits))
+        rate_limits_uncount_call(call->api->limits, hash_str(key), true, limit,
+                                 limit_resource_key(limit, key));
 }
 
 enum err call_replace_route_limit(struct call *call, const struct rate_limit *limit, struct str key)
 {
     struct call_context *run = call_get_context(call);
 
-    if (limits_are_off(call->api->limits))
+    if (rate_limits_are_disabled(call->api->limits))
         return OK;
-    run->limit_result = limits_count_call(call->api->limits, hash_str(key), true, limit,
-                                          limit_resource_key(limit, key));
+    run->limit_result = rate_limits_count_call(call->api->limits, hash_str(key), true, limit,
+                                               limit_resource_key(limit, key));
     run->limit_result.of = limit;
     if (!run->limit_result.allowed)
         return ERR_RATE_LIMITED;
@@ -469,7 +469,7 @@ void call_revoke_oauth2_tokens(struct call *call, snowflake id)
     f->applications_only = true;
 }
 
-enum err call_read_nothing(struct call *call)
+enum err call_read_only_path_objects(struct call *call)
 {
     (void)call;
     return OK;

@@ -161,7 +161,7 @@ uint64_t call_scheduling_key(const struct call *call);
 
 /* A function for call->read that reads nothing: the READ stage then only resolves the path and
  * checks permissions. */
-enum err call_read_nothing(struct call *call);
+enum err call_read_only_path_objects(struct call *call);
 
 /* Responds with an object of the type route->reply. */
 enum err call_reply_object(struct call *call, const void *value);
@@ -196,9 +196,9 @@ enum err call_missing_permissions_error(const struct call *call, uint64_t needs)
 enum err call_missing_any_permission_error(const struct call *call, uint64_t any);
 /* Returns ERR_MISSING_PERMISSIONS for a caller whose highest role is not above the role or member
  * that the call changes, or who grants permissions that the caller lacks. */
-enum err call_rank_error(const struct call *call);
+enum err call_rank_too_low_error(const struct call *call);
 /* Returns ERR_MISSING_PERMISSIONS for a call that only the owner of the guild may make. */
-enum err call_owner_error(const struct call *call);
+enum err call_not_guild_owner_error(const struct call *call);
 
 /* --- refusal_cause.c ------------------------------------------------------------------- */
 
@@ -209,14 +209,14 @@ struct refusal {
     enum err error;
     uint64_t all; /* missing permissions, all of which are required */
     uint64_t any; /* permissions, one of which is required */
-    bool rank;    /* see call_rank_error */
-    bool owner;   /* see call_owner_error */
+    bool rank;    /* see call_rank_too_low_error */
+    bool owner;   /* see call_not_guild_owner_error */
 };
 /* Returns true if the cause of a refusal is recorded. Otherwise the caller need not compute it. */
-bool call_records_cause(const struct call *call);
+bool call_records_refusal_cause(const struct call *call);
 /* Sets the sentence with cause and fix, which must not contain secrets. Has no effect if the call
  * already has a sentence, or if causes are not recorded. */
-void call_set_cause(const struct call *call, const char *format, ...)
+void call_set_refusal_cause(const struct call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Records this application's bot as the caller, for calls whose credential is in the path. */
 void call_record_application(struct call *call, snowflake application_id);

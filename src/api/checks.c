@@ -40,14 +40,14 @@ static uint64_t rate_limit_key_of_caller(const struct caller *c)
  * exceeded, because probes and browsers do not read these headers. */
 static enum err check_service_route_limit(struct call_context *run)
 {
-    run->limit_result = limits_count_call(run->call.api->limits, caller_address_hash(run), true,
-                                          run->match.limit, 0);
+    run->limit_result = rate_limits_count_call(run->call.api->limits, caller_address_hash(run),
+                                               true, run->match.limit, 0);
     return run->limit_result.allowed ? OK : ERR_RATE_LIMITED;
 }
 
 void add_rate_limit_headers(struct call_context *run)
 {
-    if (!limits_are_off(run->call.api->limits) && !run->call.route->service)
+    if (!rate_limits_are_disabled(run->call.api->limits) && !run->call.route->service)
         write_rate_limit_headers(&run->limit_result, run->match.limit, &run->response.headers);
 }
 
@@ -56,7 +56,7 @@ static enum err check_rate_limits(struct call_context *run)
     struct call *call = &run->call;
     struct rate_limit_counters *limits = call->api->limits;
 
-    if (limits_are_off(limits))
+    if (rate_limits_are_disabled(limits))
         return OK;
     if (call->route->service)
         return check_service_route_limit(run);
@@ -64,7 +64,7 @@ static enum err check_rate_limits(struct call_context *run)
     bool anonymous = !call->caller;
     uint64_t key = anonymous ? caller_address_hash(run) : rate_limit_key_of_caller(call->caller);
     if (!call->route->no_global_limit) {
-        run->limit_result = limits_count_global_call(limits, key, anonymous);
+        run->limit_result = rate_limits_count_global_call(limits, key, anonymous);
         if (!run->limit_result.allowed)
             return ERR_RATE_LIMITED;
     }
@@ -72,8 +72,8 @@ static enum err check_rate_limits(struct call_context *run)
         anonymous = true;
         key = caller_address_hash(run);
     }
-    run->limit_result =
-        limits_count_call(limits, key, anonymous, run->match.limit, hash_major_parameters(run));
+    run->limit_result = rate_limits_count_call(limits, key, anonymous, run->match.limit,
+                                               hash_major_parameters(run));
     if (!run->limit_result.allowed)
         return ERR_RATE_LIMITED;
     add_rate_limit_headers(run);
@@ -91,9 +91,9 @@ static enum err check_address_ban(const struct call *call)
 
 static enum err refuse_missing_scope(const struct call *call)
 {
-    call_set_cause(call,
-                   "the access token lacks the scope %s; authorise the app again with this scope",
-                   call->route->scope);
+    call_set_refusal_cause(
+        call, "the access token lacks the scope %s; authorise the app again with this scope",
+        call->route->scope);
     return ERR_MISSING_SCOPE;
 }
 
@@ -104,13 +104,13 @@ static enum err refuse_caller_kind(const struct call *call, enum err e)
                                          [CALLER_BEARER] = "an OAuth2 access token" };
     unsigned auth = call->route->auth;
 
-    call_set_cause(call, "%s was sent, but this route accepts only %s%s%s",
-                   kinds[call->caller->kind],
-                   auth & AUTH_USER  ? "tokens of users"
-                   : auth & AUTH_BOT ? "tokens of bots (\"Bot TOKEN\")"
-                                     : "",
-                   auth & AUTH_BEARER && auth & (AUTH_USER | AUTH_BOT) ? " and " : "",
-                   auth & AUTH_BEARER ? "OAuth2 access tokens (\"Bearer TOKEN\")" : "");
+    call_set_refusal_cause(call, "%s was sent, but this route accepts only %s%s%s",
+                           kinds[call->caller->kind],
+                           auth & AUTH_USER  ? "tokens of users"
+                           : auth & AUTH_BOT ? "tokens of bots (\"Bot TOKEN\")"
+                                             : "",
+                           auth & AUTH_BEARER && auth & (AUTH_USER | AUTH_BOT) ? " and " : "",
+                           auth & AUTH_BEARER ? "OAuth2 access tokens (\"Bearer TOKEN\")" : "");
     return e;
 }
 

@@ -186,7 +186,7 @@ struct written_blob {
 
 /* Inserts the rows of the blobs that a call has written, at the end of a successful handler. */
 enum err insert_call_file_rows(struct call *call);
-void reset_attempt_files(struct call *call);
+void reset_files_of_attempt(struct call *call);
 /* Deletes the blobs that have no row, on the thread pool. Called on the loop at the end of the
  * call. */
 void call_delete_unused_blobs(struct call *call, enum err e);

@@ -12,12 +12,12 @@
 
 enum { CAUSE_MAX_BYTES = 1024 };
 
-bool call_records_cause(const struct call *call)
+bool call_records_refusal_cause(const struct call *call)
 {
     return call_get_context(call)->began != 0;
 }
 
-void call_set_cause(const struct call *call, const char *format, ...)
+void call_set_refusal_cause(const struct call *call, const char *format, ...)
 {
     struct call_context *run = call_get_context(call);
     char text[CAUSE_MAX_BYTES];
@@ -28,7 +28,7 @@ void call_set_cause(const struct call *call, const char *format, ...)
     va_start(values, format);
     vsnprintf(text, sizeof text, format, values);
     va_end(values);
-    run->cause = str_dup(call->arena, utf8_without_cut_character(str_of(text)));
+    run->cause = str_dup(call->arena, utf8_without_incomplete_end(str_of(text)));
 }
 
 void call_record_application(struct call *call, snowflake application_id)
@@ -50,17 +50,18 @@ void set_rate_limit_cause(struct call_context *run, const struct rate_limit *lim
     long long ms = (long long)v->reset_after_ms;
 
     if (v->global)
-        call_set_cause(&run->call,
-                       "the global limit of %u calls per second was exceeded; send fewer calls, "
-                       "and wait %lld ms (Retry-After) before the next one",
-                       v->limit, ms);
+        call_set_refusal_cause(
+            &run->call,
+            "the global limit of %u calls per second was exceeded; send fewer calls, "
+            "and wait %lld ms (Retry-After) before the next one",
+            v->limit, ms);
     else if (limit && v->limit)
-        call_set_cause(&run->call,
-                       "the bucket '%s' allows %u calls per %u s%s; the bot did not wait: stop "
-                       "when X-RateLimit-Remaining is 0, and wait %lld ms (Retry-After) now",
-                       limit->name, v->limit, limit->window_s,
-                       v->shared ? " for all callers together" : " and channel, guild or webhook",
-                       ms);
+        call_set_refusal_cause(
+            &run->call,
+            "the bucket '%s' allows %u calls per %u s%s; the bot did not wait: stop "
+            "when X-RateLimit-Remaining is 0, and wait %lld ms (Retry-After) now",
+            limit->name, v->limit, limit->window_s,
+            v->shared ? " for all callers together" : " and channel, guild or webhook", ms);
 }
 
 void add_refusal_cause_header(struct call_context *run)

@@ -23,8 +23,8 @@ static void send_response(struct call_context *run, int status, struct str type)
 
     atomic_fetch_add_explicit(&api->responses[status / 100 % 6], 1, memory_order_relaxed);
     if (call->route)
-        durations_record(api->durations, loop_index(call->loop), run->match.group,
-                         now - run->started);
+        call_durations_record(api->durations, loop_index(call->loop), run->match.group,
+                              now - run->started);
     if (api->cors.n)
         cors_append_headers(api, x->request, &run->response.headers);
     headers = run->response.headers;

@@ -134,7 +134,8 @@ struct domain {
     const struct route *routes;            /* the last entry has .path NULL */
     const struct path_resolver *resolvers; /* the last entry has .name NULL; may be NULL */
     /* Checks that the caller has these permissions in the guild or channel of the path, and, for a
-     * visible write (route_is_visible_write), may write there. At most one domain sets it. */
+     * visible write (route_changes_are_visible_in_guild), may write there. At most one domain sets
+     * it. */
     enum err (*check_permissions)(struct call *call, uint64_t needs);
     /* Reads the members (snowflakes) of a private channel, who receive its events. At most one
      * feature folder sets it. */
@@ -151,9 +152,9 @@ struct domain {
 };
 
 int route_success_status(const struct route *r);
-enum route_transaction_kind route_store_mode(const struct route *r);
+enum route_transaction_kind route_get_transaction_kind(const struct route *r);
 /* Returns true if the route is a write whose effect other members of the path's guild can see: a
  * write without .allowed_when_restricted. */
-bool route_is_visible_write(const struct route *r);
+bool route_changes_are_visible_in_guild(const struct route *r);
 
 #endif

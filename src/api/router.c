@@ -360,12 +360,12 @@ int route_success_status(const struct route *r)
     return r->status ? r->status : r->reply ? 200 : 204;
 }
 
-bool route_is_visible_write(const struct route *r)
+bool route_changes_are_visible_in_guild(const struct route *r)
 {
     return r->method != GET && !r->allowed_when_restricted;
 }
 
-enum route_transaction_kind route_store_mode(const struct route *r)
+enum route_transaction_kind route_get_transaction_kind(const struct route *r)
 {
     if (r->store != ROUTE_STORE_BY_METHOD)
         return r->store;

@@ -133,7 +133,7 @@ uint64_t call_scheduling_key(const struct call *call)
     return call->exchange ? call->exchange->address : 0;
 }
 
-static void add_id(struct work_item *w, uint64_t id)
+static void add_request_id_if_nonzero(struct work_item *w, uint64_t id)
 {
     if (w->id_count < WORK_ITEM_MAX_IDS)
         w->ids[w->id_count++] = id;
@@ -148,13 +148,15 @@ static void add_request_ids(struct call_context *run)
     snowflake id;
 
     for (size_t i = 0; i < run->match.count; i++)
-        add_id(&run->work,
-               snowflake_parse(run->match.params[i], &id) ? id : hash_str(run->match.params[i]));
-    add_id(&run->work, call->caller ? call->caller->id : 0);
+        add_request_id_if_nonzero(&run->work, snowflake_parse(run->match.params[i], &id)
+                                                  ? id
+                                                  : hash_str(run->match.params[i]));
+    add_request_id_if_nonzero(&run->work, call->caller ? call->caller->id : 0);
     for (const struct field *f = query ? query->fields : NULL; f && f->name.p; f++)
         if (f->member == MEMBER_OPT_ID)
-            add_id(&run->work,
-                   ((const struct opt_id *)((const char *)call->query + f->offset))->value);
+            add_request_id_if_nonzero(
+                &run->work,
+                ((const struct opt_id *)((const char *)call->query + f->offset))->value);
 }
 
 static void submit_transaction(struct call_context *run, enum call_stage stage,
@@ -194,7 +196,7 @@ static void run_handler(struct call_context *run)
 {
     struct call *call = &run->call;
 
-    switch (route_store_mode(call->route)) {
+    switch (route_get_transaction_kind(call->route)) {
     case ROUTE_STORE_NONE:
         run->stage = STAGE_HANDLE;
         run->header_bytes_before = run->response.headers.n;

@@ -31,7 +31,7 @@ static enum err check_call_access(struct call_context *run)
     enum err e = resolve_path_parameters(run);
 
     if (!e && (call->route->needs ||
-               (route_is_visible_write(call->route) && call->api->check_permissions))) {
+               (route_changes_are_visible_in_guild(call->route) && call->api->check_permissions))) {
         assert(call->api->check_permissions);
         e = call->api->check_permissions(call, call->route->needs);
     }
@@ -54,7 +54,7 @@ static void call_attempt_reset(struct call_context *run)
     run->effects.revocations = NULL;
     run->effects.voice_changes = NULL;
     run->effects.voice_changes_end = &run->effects.voice_changes;
-    reset_attempt_files(call);
+    reset_files_of_attempt(call);
     run->effects.job_due = 0;
     run->refusal = (struct refusal){ 0 };
     run->cause = STR("");

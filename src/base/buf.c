@@ -87,7 +87,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_end(args);
 }
 
-void buf_add_html(struct buf *b, struct str text)
+void buf_add_html_escaped(struct buf *b, struct str text)
 {
     for (size_t i = 0; i < text.n; i++) {
         switch (text.p[i]) {

@@ -74,7 +74,7 @@ void buf_add_i64(struct buf *b, int64_t v);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Appends the text with <, >, & and double quotes escaped for HTML. */
-void buf_add_html(struct buf *b, struct str text);
+void buf_add_html_escaped(struct buf *b, struct str text);
 
 void buf_drop_front(struct buf *b, size_t n);
 

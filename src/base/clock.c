@@ -72,7 +72,7 @@ void clock_advance_all(int64_t us)
     atomic_fetch_add(&moved, us);
 }
 
-void clock_step_wall(int64_t us)
+void clock_step_wall_clock(int64_t us)
 {
     atomic_fetch_add(&stepped, us);
 }

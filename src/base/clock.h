@@ -25,7 +25,7 @@ int64_t clock_thread_cpu_ns(void);
 /* Moves both clocks of the process; clock_reset restores the real time. */
 void clock_advance_all(int64_t us);
 /* Moves only the wall clock, as a step by the operator or NTP would. */
-void clock_step_wall(int64_t us);
+void clock_step_wall_clock(int64_t us);
 /* Stops both clocks at the start of the next second. From then on only clock_advance_all moves
  * them, and each read adds 1 µs, so that later events have later times. */
 void clock_stop(void);

@@ -67,7 +67,7 @@ bool close_cause_find(int code, struct error_cause *ret)
     return false;
 }
 
-static int error_key(const struct error_info *info)
+static int key_of_error(const struct error_info *info)
 {
     return info->code ? info->code : info->status;
 }
@@ -82,7 +82,7 @@ static void write_error_section(struct buf *out, int key)
     for (int e = OK + 1; e < ERR_COUNT; e++) {
         const struct error_info *info = error_info((enum err)e);
 
-        if (error_key(info) != key)
+        if (key_of_error(info) != key)
             continue;
         buf_printf(out, "%s%s (HTTP %d)", comma, info->message, info->status);
         comma = "; ";
@@ -93,12 +93,12 @@ static void write_error_section(struct buf *out, int key)
 }
 
 /* Returns the lowest error key above `after`, or 0 if there is none. */
-static int next_error_key(int after)
+static int find_next_error_key(int after)
 {
     int lowest = 0;
 
     for (int e = OK + 1; e < ERR_COUNT; e++) {
-        int key = error_key(error_info((enum err)e));
+        int key = key_of_error(error_info((enum err)e));
 
         if (key > after && (!lowest || key < lowest))
             lowest = key;
@@ -116,7 +116,7 @@ void write_error_reference(struct buf *out)
                 "`guildhall watch` and `guildhall invoke` name the cause of\nthe single refusal "
                 "and link to this page. Errors with code 0 are listed under their HTTP status.\n\n"
                 "## API\n");
-    for (int key = next_error_key(0); key; key = next_error_key(key))
+    for (int key = find_next_error_key(0); key; key = find_next_error_key(key))
         write_error_section(out, key);
     buf_add_lit(out, "\n## Gateway close codes\n");
     for (size_t i = 0; i < COUNT_OF(closes); i++)

@@ -24,7 +24,7 @@ size_t utf8_encode(uint32_t cp, char out[4]);
 
 /* Returns the text without an incomplete character at its end, for texts that were cut at a byte.
  */
-struct str utf8_without_cut_character(struct str s);
+struct str utf8_without_incomplete_end(struct str s);
 
 /* Removes Unicode white space at both ends. */
 struct str utf8_trim(struct str s);

@@ -55,7 +55,7 @@ void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry
     if (test_fault_is_enabled(TEST_FAULT_EARLY_EVENTS) && f.announced)
         c->options.publish_events(c->options.arg, 0, f.announced);
     if (log_entry_must_be_stored(&f))
-        tx_set_log_event(tx, log_entry_encode(&f, tx_arena(tx)));
+        tx_set_event_log_body(tx, log_entry_encode(&f, tx_arena(tx)));
 }
 
 static void offer_local_log_entry(struct cluster *c, const struct work_item *w,
@@ -112,7 +112,7 @@ void cluster_append_session_move(struct cluster *c, struct tx *tx, const struct 
 {
     struct log_entry f = { .origin = c->identity, .move = m };
 
-    tx_set_log_event(tx, log_entry_encode(&f, tx_arena(tx)));
+    tx_set_event_log_body(tx, log_entry_encode(&f, tx_arena(tx)));
 }
 
 void cluster_publish_session_move(struct cluster *c, const struct work_item *w,

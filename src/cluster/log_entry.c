@@ -296,10 +296,10 @@ static struct voice_state_change *decode_voice_change(struct log_entry_decoder *
     f->priority = bits & VOICE_PRIORITY;
     f->stage = bits & VOICE_STAGE;
     if (bits & VOICE_HAS_FLAGS)
-        f->flags = opt_int_given((int64_t)(bits >> VOICE_FLAGS_AT & VOICE_STATE_CLIENT_FLAGS));
+        f->flags = opt_int_present((int64_t)(bits >> VOICE_FLAGS_AT & VOICE_STATE_CLIENT_FLAGS));
     if (bits & VOICE_HAS_PLATFORM)
-        f->platform =
-            opt_int_given(bits & VOICE_IS_MOBILE ? VOICE_PLATFORM_MOBILE : VOICE_PLATFORM_DESKTOP);
+        f->platform = opt_int_present(bits & VOICE_IS_MOBILE ? VOICE_PLATFORM_MOBILE
+                                                             : VOICE_PLATFORM_DESKTOP);
     struct str salt = serial_get_slice(&r->in, sizeof f->salt);
     if (salt.n)
         memcpy(f->salt, salt.p, sizeof f->salt);

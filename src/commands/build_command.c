@@ -16,7 +16,7 @@ struct command new_empty_command(snowflake guild_id)
         k.guild_id = opt_id_or_null(guild_id);
         return k;
     }
-    k.dm_permission = opt_bool_given(true);
+    k.dm_permission = opt_bool_present(true);
     k.contexts.given = GIVEN_NULL;
     return k;
 }
@@ -216,7 +216,7 @@ void normalize_command(struct arena *arena, struct command *k)
     if (k->type != COMMAND_ENTRY_POINT)
         k->handler.given = ABSENT;
     else if (k->handler.given != GIVEN)
-        k->handler = opt_int_given(COMMAND_APP_HANDLER);
+        k->handler = opt_int_present(COMMAND_APP_HANDLER);
     if (k->contexts.given == GIVEN)
         normalize_number_set(arena, &k->contexts);
     if (k->integration_types.given == GIVEN)

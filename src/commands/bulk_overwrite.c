@@ -153,7 +153,7 @@ static enum err read_command_rows_of_scope(struct call *call, bool whole, struct
     return read_command_rows(call->tx, call->target.application->id, guild_id, whole, ret);
 }
 
-static enum err build_all_drafts(struct call *call, struct prepared_command_change *d)
+static enum err build_drafts_of_all_commands(struct call *call, struct prepared_command_change *d)
 {
     struct bulk_overwrite b = bulk_overwrite_of_call(call, d);
 
@@ -172,7 +172,7 @@ static enum err build_all_drafts(struct call *call, struct prepared_command_chan
 enum err prepare_overwrite_commands(struct call *call)
 {
     static const struct command_change_callbacks change = { read_command_rows_of_scope,
-                                                            build_all_drafts };
+                                                            build_drafts_of_all_commands };
     const struct prepared_command_change *before =
         call_passed_data(call, "prepared_command_change");
     bool counted = before && before->counted;
@@ -191,7 +191,7 @@ static enum err check_command_counts(const struct bulk_overwrite *b)
         for (size_t i = 0; i < b->body->count; i++)
             count += b->items[i].command.type == type;
         if (count > max_commands_of_type(type))
-            return max_commands_error(type);
+            return too_many_commands_error(type);
     }
     return OK;
 }
@@ -283,7 +283,7 @@ static enum err write_bulk_overwrite(struct bulk_overwrite *b)
     if (!e)
         e = write_changed_commands(b, &changed);
     if (!e && changed)
-        e = update_and_emit_bundle_and_indexes(b->call, b->call->target.application, b->guild_id);
+        e = update_and_emit_command_bundle(b->call, b->call->target.application, b->guild_id);
     return e;
 }
 
@@ -294,7 +294,7 @@ static enum err reply_overwritten_commands(struct bulk_overwrite *b)
 
     for (size_t i = 0; i < b->body->count; i++)
         *(struct str *)list_append(b->call->arena, &replies, sizeof(struct str)) =
-            command_reply_json(b->call->arena, &b->items[i].command, &b->items[i].texts);
+            build_command_reply_json(b->call->arena, &b->items[i].command, &b->items[i].texts);
     return call_reply_as_type(b->call, &texts, &replies);
 }
 

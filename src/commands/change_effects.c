@@ -113,8 +113,9 @@ static enum err update_global_commands_flag(struct tx *tx, const struct applicat
     return tx_exec(tx, SET_FLAGS, BIND(v_id(a->id), v_int(flags)), NULL);
 }
 
-enum err update_bundle_and_indexes(struct tx *tx, struct form *form, const struct json_path *here,
-                                   const struct application *a, snowflake guild_id)
+enum err update_command_bundle_and_indexes(struct tx *tx, struct form *form,
+                                           const struct json_path *here,
+                                           const struct application *a, snowflake guild_id)
 {
     size_t grown;
     enum err e = rewrite_command_bundle(tx, a->id, guild_id, &grown);
@@ -128,10 +129,10 @@ enum err update_bundle_and_indexes(struct tx *tx, struct form *form, const struc
     return e || guild_id ? e : update_global_commands_flag(tx, a);
 }
 
-enum err update_and_emit_bundle_and_indexes(struct call *call, const struct application *a,
-                                            snowflake guild_id)
+enum err update_and_emit_command_bundle(struct call *call, const struct application *a,
+                                        snowflake guild_id)
 {
-    enum err e = update_bundle_and_indexes(call->tx, &call->form, NULL, a, guild_id);
+    enum err e = update_command_bundle_and_indexes(call->tx, &call->form, NULL, a, guild_id);
 
     if (e)
         return e;

@@ -119,7 +119,7 @@ enum err prepare_modify_command(struct call *call)
 
 static enum err reply_with_command(struct call *call, const struct prepared_command *d)
 {
-    struct str text = command_reply_json(call->arena, &d->command, &d->texts);
+    struct str text = build_command_reply_json(call->arena, &d->command, &d->texts);
 
     return call_reply_as_type(call, &type_raw, &text);
 }
@@ -135,7 +135,7 @@ static enum err insert_new_command(struct call *call, const struct prepared_comm
     if (!e)
         e = insert_command(call->tx, k, &d->texts);
     if (!e)
-        e = update_and_emit_bundle_and_indexes(call, call->target.application, guild_id);
+        e = update_and_emit_command_bundle(call, call->target.application, guild_id);
     call_set_status(call, 201);
     return e ? e : reply_with_command(call, d);
 }
@@ -159,7 +159,7 @@ static enum err update_existing_command(struct call *call, const struct prepared
     if (!e)
         e = update_command(call->tx, k, &d->texts);
     if (!e)
-        e = update_and_emit_bundle_and_indexes(call, call->target.application, d->old->guild_id);
+        e = update_and_emit_command_bundle(call, call->target.application, d->old->guild_id);
     return e ? e : reply_with_command(call, d);
 }
 
@@ -204,6 +204,6 @@ enum err delete_command(struct call *call)
     if (!e)
         e = delete_command_row(call->tx, k->id);
     return e ? e
-             : update_and_emit_bundle_and_indexes(call, call->target.application,
-                                                  guild_id_of_command_scope(call));
+             : update_and_emit_command_bundle(call, call->target.application,
+                                              guild_id_of_command_scope(call));
 }

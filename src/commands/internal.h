@@ -110,11 +110,11 @@ struct encoded_command {
  * an error at path `here` and returns ERR_INVALID_FORM_BODY. */
 enum err encode_command(struct arena *arena, const struct command *k, struct form *form,
                         const struct json_path *here, struct encoded_command *ret);
-/* Returns the stored texts of an unchanged command; use them only for command_reply_json. */
-struct encoded_command texts_of_unchanged_command(const struct command *k,
-                                                  const struct command_row *row);
-struct str command_reply_json(struct arena *arena, const struct command *k,
-                              const struct encoded_command *texts);
+/* Returns the stored texts of an unchanged command; use them only for build_command_reply_json. */
+struct encoded_command encoded_command_from_row(const struct command *k,
+                                                const struct command_row *row);
+struct str build_command_reply_json(struct arena *arena, const struct command *k,
+                                    const struct encoded_command *texts);
 enum err insert_command(struct tx *tx, const struct command *k,
                         const struct encoded_command *texts);
 enum err update_command(struct tx *tx, const struct command *k,
@@ -202,9 +202,9 @@ enum err check_command_install_types(struct form *form, const struct json_path *
 /* Return the maximum number of guild or global commands of a type, and the error if there are
  * more. */
 int64_t max_commands_of_type(int64_t type);
-enum err max_commands_error(int64_t type);
+enum err too_many_commands_error(int64_t type);
 /* Checks that one more command of a type is allowed in the guild (or globally); else returns
- * max_commands_error. */
+ * too_many_commands_error. */
 enum err check_command_count_limit(struct tx *tx, snowflake application_id, snowflake guild_id,
                                    int64_t type);
 /* Records the ids of new commands. Returns ERR_MAX_DAILY_COMMANDS above the daily limit. */
@@ -216,11 +216,13 @@ enum err record_created_commands(struct tx *tx, snowflake application_id, snowfl
 /* Rewrites the bundle and invalidates indexes; call after a change of commands. If all commands of
  * the guild (or all global ones) have too many bytes, adds an error at path `here` and returns
  * ERR_INVALID_FORM_BODY. */
-enum err update_bundle_and_indexes(struct tx *tx, struct form *form, const struct json_path *here,
-                                   const struct application *a, snowflake guild_id);
-/* Calls update_bundle_and_indexes and emits the index update event to the guilds of the app. */
-enum err update_and_emit_bundle_and_indexes(struct call *call, const struct application *a,
-                                            snowflake guild_id);
+enum err update_command_bundle_and_indexes(struct tx *tx, struct form *form,
+                                           const struct json_path *here,
+                                           const struct application *a, snowflake guild_id);
+/* Calls update_command_bundle_and_indexes and emits the index update event to the guilds of the
+ * app. */
+enum err update_and_emit_command_bundle(struct call *call, const struct application *a,
+                                        snowflake guild_id);
 void emit_command_index_update(struct call *call, snowflake guild_id);
 extern const struct job_kind command_index_update_job;
 
@@ -247,7 +249,7 @@ enum err read_app_installed_on_account(struct tx *tx, snowflake application_id, 
 enum err read_app_installed_in_group(struct tx *tx, snowflake application_id, snowflake channel_id,
                                      bool *ret);
 /* Reads whether the user has enabled age-restricted commands in DM channels with apps. */
-enum err read_age_restricted_commands_enabled(struct tx *tx, snowflake user_id, bool *ret);
+enum err read_user_has_age_restricted_commands(struct tx *tx, snowflake user_id, bool *ret);
 
 /* --- use_counts.c --------------------------------------------------------------------- */
 

@@ -15,11 +15,11 @@ static enum err resolve_guild_with_app(struct call *call, snowflake guild_id)
                                         &installed);
     if (e || installed)
         return e;
-    call_set_cause(call,
-                   "the application is not installed in this server with the scope "
-                   "applications.commands; install it with /oauth2/authorize?client_id=%llu"
-                   "&scope=bot+applications.commands",
-                   (unsigned long long)call->target.application->id);
+    call_set_refusal_cause(call,
+                           "the application is not installed in this server with the scope "
+                           "applications.commands; install it with /oauth2/authorize?client_id=%llu"
+                           "&scope=bot+applications.commands",
+                           (unsigned long long)call->target.application->id);
     return ERR_MISSING_ACCESS;
 }
 

@@ -117,7 +117,7 @@ enum err finish_prepared_command(struct call *call, struct prepared_command *d,
         k->version = d->old->version;
         if (command_equals_row(call->arena, k, d->old)) {
             d->changed = false;
-            d->texts = texts_of_unchanged_command(k, d->old);
+            d->texts = encoded_command_from_row(k, d->old);
             return OK;
         }
         k->version = snowflake_new();

@@ -175,15 +175,15 @@ enum err encode_command(struct arena *arena, const struct command *k, struct for
     return OK;
 }
 
-struct encoded_command texts_of_unchanged_command(const struct command *k,
-                                                  const struct command_row *row)
+struct encoded_command encoded_command_from_row(const struct command *k,
+                                                const struct command_row *row)
 {
     return (struct encoded_command){ .definition = row->definition,
                                      .hidden = options_have_hidden_fields(&k->options.value) };
 }
 
-struct str command_reply_json(struct arena *arena, const struct command *k,
-                              const struct encoded_command *texts)
+struct str build_command_reply_json(struct arena *arena, const struct command *k,
+                                    const struct encoded_command *texts)
 {
     return texts->hidden ? json_column_encode(arena, &type_command, k) : texts->definition;
 }

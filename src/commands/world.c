@@ -109,7 +109,7 @@ static enum err import_new_command(struct command_import *in, struct command *k,
 
     if (!has_room_for_command(in, k->type)) {
         form_add_error(in->form, here, "WORLD_FULL", "%s",
-                       error_info(max_commands_error(k->type))->message);
+                       error_info(too_many_commands_error(k->type))->message);
         return OK;
     }
     k->version = snowflake_new();
@@ -201,7 +201,7 @@ static enum err import_commands(struct world_file_importer *im, const void *json
     }
     if (e || !in.changed)
         return e;
-    e = update_bundle_and_indexes(im->tx, im->form, at, &in.application, im->guild);
+    e = update_command_bundle_and_indexes(im->tx, im->form, at, &in.application, im->guild);
     return e == ERR_INVALID_FORM_BODY ? OK : e;
 }
 

@@ -48,7 +48,7 @@ struct ready_writer {
 };
 
 /* Lengths of all lists of a struct ready_writer at one moment, for ready_writer_restore. */
-struct ready_writer_mark {
+struct ready_writer_position {
     struct json_writer lists[READY_LISTS];
     size_t bytes[READY_LISTS];
 };
@@ -67,12 +67,13 @@ struct encoded_members encode_relationships(struct arena *arena, const struct li
                                             bool refers);
 
 /* Encodes the fields of a guild that are the same for all viewers, and its channels, as JSON. */
-const struct encoded_guild *encode_shared_guild(struct arena *arena, const struct guild *guild,
-                                                const struct list *sounds,
-                                                const struct list *channels);
+const struct encoded_guild *encode_guild_for_all_viewers(struct arena *arena,
+                                                         const struct guild *guild,
+                                                         const struct list *sounds,
+                                                         const struct list *channels);
 
-struct encoded_members *encoded_users_copy(struct arena *arena,
-                                           const struct encoded_members *people);
+struct encoded_members *copy_encoded_members(struct arena *arena,
+                                             const struct encoded_members *people);
 
 /* Writes a guild in the form of READY, or in the form of GUILD_CREATE if s is NULL. */
 void write_ready_guild_json(struct ready_writer *s, const struct gateway_guild *g,
@@ -89,8 +90,8 @@ void write_ready_private_channel_json(struct ready_writer *s, const struct chann
 
 /* ready_writer_save returns the lengths of all lists. ready_writer_restore removes all entries that
  * were added to the lists since then, except users. */
-struct ready_writer_mark ready_writer_save(const struct ready_writer *s);
-void ready_writer_restore(struct ready_writer *s, const struct ready_writer_mark *m);
+struct ready_writer_position ready_writer_save(const struct ready_writer *s);
+void ready_writer_restore(struct ready_writer *s, const struct ready_writer_position *m);
 size_t ready_writer_bytes(const struct ready_writer *s); /* total bytes of all lists */
 bool ready_writer_is_full(const struct ready_writer *s); /* whether a list has reached its limit */
 

@@ -283,7 +283,7 @@ static uint64_t sum_delivered_events(const struct gateway *g)
     return sum;
 }
 
-void gateway_stats(const struct gateway *g, struct gateway_stats *ret)
+void gateway_read_stats(const struct gateway *g, struct gateway_stats *ret)
 {
     *ret = (struct gateway_stats){
         .sessions = g->count.session_count,

@@ -172,15 +172,15 @@ void gateway_publish_at_log_position(struct gateway *g, int64_t position,
 void gateway_on_session_move(struct gateway *g, const struct session_move *m);
 /* Handlers of messages from other nodes, thread-safe: gateway_on_directory_message (sessions and
  * presences), gateway_on_replica_message (journal replication). gateway_on_nats_connected is called
- * after a reconnect to NATS; gateway_on_live_nodes is called about once a second, with the
+ * after a reconnect to NATS; gateway_on_live_nodes_changed is called about once a second, with the
  * identities of all living nodes, this one included. */
 void gateway_on_directory_message(struct gateway *g, struct str message);
 void gateway_on_replica_message(struct gateway *g, struct str message);
 void gateway_on_nats_connected(struct gateway *g);
-void gateway_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t count);
+void gateway_on_live_nodes_changed(struct gateway *g, const uint32_t *identities, size_t count);
 /* Call it about once a second: with every 60th call the first node of the cluster deletes rows of
  * dead nodes. */
-void gateway_prune_sessions(struct gateway *g);
+void gateway_prune_dead_node_sessions(struct gateway *g);
 /* Closes (4004) the sessions started or last resumed with a revoked credential; if token is NULL,
  * all sessions of the account. Sessions whose credential was read after the revocation number
  * `forgets` (auth_revocation_count) are not affected. Thread-safe. */
@@ -255,6 +255,6 @@ struct gateway_stats {
     uint64_t sessions, connected, identified, resumed, recovered, replica_sessions, replica_node,
         published, delivered, disconnected_slow, closed;
 };
-void gateway_stats(const struct gateway *g, struct gateway_stats *ret);
+void gateway_read_stats(const struct gateway *g, struct gateway_stats *ret);
 
 #endif

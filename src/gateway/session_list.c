@@ -63,7 +63,7 @@ static void write_session_json(const struct session *s, struct json_writer *j)
     json_write_int(j, s->socket ? (int64_t)(websocket_unsent_bytes(s->socket->ws) + s->behind_bytes)
                                 : 0);
     json_write_name(j, "client");
-    json_write_text(j, str_of(session_client_name(s)));
+    json_write_text(j, str_of(session_get_client_name(s)));
     json_write_name(j, "loop");
     json_write_int(j, loop_index(s->gateway_loop->loop));
     json_end_object(j);

@@ -27,7 +27,7 @@ static void cache_encoded_members(struct tx *tx, const struct result_cache_key *
     result_cache_add_dependency(retained, VERSIONED_MEMBERS, guild_id);
     for (size_t i = 0; i < people->count; i++)
         result_cache_add_dependency(retained, VERSIONED_USERS, people->each[i].id);
-    result_cache_end(retained, encoded_users_copy(result_cache_arena(retained), people));
+    result_cache_end(retained, copy_encoded_members(result_cache_arena(retained), people));
 }
 
 enum err read_encoded_members(struct tx *tx, snowflake guild_id, int64_t limit, bool refers,

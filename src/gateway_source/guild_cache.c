@@ -53,7 +53,7 @@ static enum err read_guild_into_cache(struct tx *tx, const struct result_cache_k
 
     if (!e && whole && arena_used_bytes(arena) <= MAX_ENCODED_GUILD_BYTES)
         parts->encoded =
-            encode_shared_guild(arena, &parts->guild, &parts->sounds, &parts->channels);
+            encode_guild_for_all_viewers(arena, &parts->guild, &parts->sounds, &parts->channels);
     tx_switch_arena(tx, before);
     if (!e)
         *ret = *parts;

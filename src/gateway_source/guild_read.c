@@ -12,7 +12,7 @@
 #include "platform/scheduled_events/scheduled_events.h"
 #include "voice/states.h"
 
-static const struct channel *find_channel(const struct list *channels, snowflake id)
+static const struct channel *find_channel_in_list(const struct list *channels, snowflake id)
 {
     const struct channel *all = channels->items;
 
@@ -31,7 +31,7 @@ static bool can_view_channel_or_thread(const struct permission_input *who, const
 
     if (!channel_is_thread(c->type))
         perms = permissions_in_channel(who, c->type, o->items, o->count, false);
-    else if ((parent = find_channel(all, c->parent_id.value)))
+    else if ((parent = find_channel_in_list(all, c->parent_id.value)))
         perms = permissions_in_thread(who, c, parent);
     return perms & PERMISSION(VIEW_CHANNEL);
 }
@@ -120,7 +120,7 @@ enum err read_guild_for_member(struct tx *tx, const struct guild_read_options *r
     if (!e)
         e = read_listed_members(tx, read_step, all, ret);
     if (!e)
-        e = read_visible_stages(tx, ret);
+        e = read_visible_stage_instances(tx, ret);
     if (!e)
         e = guild_add_scheduled_events(tx, ret);
     return e ? e : read_visible_voice_states(tx, &who, &parts.channels, all, ret);

@@ -11,7 +11,7 @@
 #include "platform/read_states/read_states.h"
 #include "platform/relationships/friends.h"
 
-static void write_raw_field(struct json_writer *out, const char *name, const char *value)
+static void write_raw_json_member(struct json_writer *out, const char *name, const char *value)
 {
     json_write_key(out, str_of(name));
     json_write_raw(out, str_of(value));
@@ -20,7 +20,7 @@ static void write_raw_field(struct json_writer *out, const char *name, const cha
 static void write_empty_list_fields_json(struct json_writer *out, const char *const *names)
 {
     for (; *names; names++)
-        write_raw_field(out, *names, "[]");
+        write_raw_json_member(out, *names, "[]");
 }
 
 static void write_private_channel_json(void *arg, const struct channel *c, struct json_writer *out)
@@ -91,7 +91,7 @@ static enum err write_ready_fields_of_bot_json(struct json_writer *out)
     static const char *const lists[] = { "private_channels", "relationships", "presences", NULL };
 
     write_empty_list_fields_json(out, lists);
-    write_raw_field(out, "user_settings", "{}");
+    write_raw_json_member(out, "user_settings", "{}");
     return OK;
 }
 
@@ -133,18 +133,18 @@ static enum err write_ready_fields_of_user_json(struct tx *tx, const struct gate
         return e;
     write_empty_list_fields_json(out, lists);
     if (!ready_has_user_list(v->ready_writer))
-        write_raw_field(out, "users", "[]");
-    write_raw_field(out, "consents", "{\"personalization\":{\"consented\":false}}");
-    write_raw_field(out, "auth", "{\"authenticator_types\":[]}");
-    write_raw_field(out, "analytics_token", "\"\"");
-    write_raw_field(out, "country_code", "\"ZZ\"");
-    write_raw_field(out, "tutorial", "null");
-    write_raw_field(out, "api_code_version", "1");
-    write_raw_field(out, "explicit_content_scan_version", "0");
-    write_raw_field(out, "ad_personalization_toggles_disabled", "true");
-    write_raw_field(out, "broadcaster_user_ids", "[]");
-    write_raw_field(out, "regional_feature_config",
-                    "{\"age_gated_features\":0,\"teen_by_default_settings\":0}");
+        write_raw_json_member(out, "users", "[]");
+    write_raw_json_member(out, "consents", "{\"personalization\":{\"consented\":false}}");
+    write_raw_json_member(out, "auth", "{\"authenticator_types\":[]}");
+    write_raw_json_member(out, "analytics_token", "\"\"");
+    write_raw_json_member(out, "country_code", "\"ZZ\"");
+    write_raw_json_member(out, "tutorial", "null");
+    write_raw_json_member(out, "api_code_version", "1");
+    write_raw_json_member(out, "explicit_content_scan_version", "0");
+    write_raw_json_member(out, "ad_personalization_toggles_disabled", "true");
+    write_raw_json_member(out, "broadcaster_user_ids", "[]");
+    write_raw_json_member(out, "regional_feature_config",
+                          "{\"age_gated_features\":0,\"teen_by_default_settings\":0}");
     return OK;
 }
 

@@ -104,7 +104,7 @@ static enum err count_choices_of_gif(struct call *call, const struct gif_choice_
         return e;
     double heat = row_real(&row, 0);
     for (size_t i = 0; i < count; i++)
-        heat = heat_after_choice(heat, day_of_choice(&c[i]));
+        heat = gif_heat_after_choice(heat, day_of_choice(&c[i]));
     return tx_exec(call->tx, UPDATE_GIF_HEAT, BIND(v_int(c->gif), v_real(heat)), NULL);
 }
 
@@ -211,7 +211,7 @@ static enum err count_choices_of_term(struct call *call, const struct gif_choice
     int64_t n = row_int(&row, 0), third_at = row_int(&row, 2);
     double heat = row_real(&row, 1);
     for (size_t i = 0; i < count; i++)
-        heat = heat_after_choice(heat, day_of_choice(&c[i]));
+        heat = gif_heat_after_choice(heat, day_of_choice(&c[i]));
     e = record_users_of_search_term(call, n, c, count, &third_at);
     if (!e)
         e = tx_exec(call->tx, UPDATE_TERM_HEAT, BIND(v_int(n), v_real(heat), v_int(third_at)),

@@ -88,14 +88,14 @@ static void write_gif_page_html(struct buf *out, const struct rows *row)
     struct str source = row_text(row, 3);
 
     buf_add_lit(out, "<!doctype html>\n<meta charset=\"utf-8\">\n<title>");
-    buf_add_html(out, row_text(row, 2));
+    buf_add_html_escaped(out, row_text(row, 2));
     buf_printf(out, "</title>\n<%s src=\"/gifs/%.*s/%.*s.%.*s\" width=\"%u\" height=\"%u\"%s\n",
                video ? "video" : "img", STR_ARGS(row_text(row, 1)), STR_ARGS(gif_formats[f].word),
                STR_ARGS(gif_formats[f].extension), media.of[f].width, media.of[f].height,
                video ? " autoplay loop muted></video>" : " alt=\"\">");
     if (source.n) {
         buf_add_lit(out, "<p><a rel=\"noreferrer\" href=\"");
-        buf_add_html(out, source);
+        buf_add_html_escaped(out, source);
         buf_add_lit(out, "\">Source</a>\n");
     }
 }

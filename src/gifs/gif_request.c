@@ -22,12 +22,12 @@ static double days_since_epoch_now(void)
     return days_since_epoch(clock_us());
 }
 
-double popularity_from_heat(double heat, double today)
+double gif_popularity_from_heat(double heat, double today)
 {
     return heat > 0 ? exp2(heat - today) : 0;
 }
 
-double heat_after_choice(double heat, double today)
+double gif_heat_after_choice(double heat, double today)
 {
     if (heat <= 0)
         return today;

@@ -132,10 +132,10 @@ double days_since_epoch(int64_t us);
 /* Returns the language of a locale: the text before the first '-'. */
 struct str language_of_locale(struct str locale);
 
-/* Heat is a logarithmic popularity that decays with time (gif_request.c). popularity_from_heat
- * computes today's popularity; heat_after_choice computes the heat after one more choice. */
-double popularity_from_heat(double heat, double today);
-double heat_after_choice(double heat, double today);
+/* Heat is a logarithmic popularity that decays with time (gif_request.c). gif_popularity_from_heat
+ * computes today's popularity; gif_heat_after_choice computes the heat after one more choice. */
+double gif_popularity_from_heat(double heat, double today);
+double gif_heat_after_choice(double heat, double today);
 
 /* --- rows.c --------------------------------------------------------------------------- */
 
@@ -153,11 +153,11 @@ enum err read_gif_objects(const struct gif_request *w, const struct gif_search_h
 
 /* --- full_text_index.c: full-text index of the engine --------------------------------- */
 
-enum search_match { MATCH_ALL, MATCH_ANY };
+enum search_word_match { MATCH_ALL, MATCH_ANY };
 
 /* Starts the full-text query. Its columns are: number, text score, heat, weight, tier. */
 enum err gif_index_search(const struct gif_request *w, const struct list *words,
-                          enum search_match match, struct rows *ret);
+                          enum search_word_match match, struct rows *ret);
 enum err gif_index_write(struct tx *tx, const char *engine, int64_t n, struct str title,
                          struct str tags, struct str description);
 /* Reads rows of `gifs` by number, with the columns n, id, title, media. */
@@ -186,9 +186,9 @@ enum err prepare_provider_trending_gifs(struct call *call);
 enum err prepare_provider_trending_terms(struct call *call);
 /* Forwards a choice to the provider if the GIF is from the provider; does not wait for the
  * response. */
-void forward_choice_to_provider(struct call *call);
+void forward_gif_choice_to_provider(struct call *call);
 
-enum upstream_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UPSTREAM_KINDS };
+enum provider_list_kind { UPSTREAM_GIFS, UPSTREAM_CATEGORIES, UPSTREAM_TERMS, UPSTREAM_KINDS };
 
 struct provider_query_result {
     bool asked, failed;
@@ -209,7 +209,7 @@ bool should_search_local_catalogue(const struct call *call);
 
 /* --- provider_responses.c ------------------------------------------------------------- */
 
-bool is_valid_provider_response(enum upstream_kind kind, struct str body);
+bool is_valid_provider_response(enum provider_list_kind kind, struct str body);
 /* Append the provider's results to the list, up to the limit. Returns ERR_UNAVAILABLE if the
  * provider failed and there are no local results. */
 enum err add_provider_gifs(const struct gif_request *w, struct list *gifs);
@@ -224,7 +224,7 @@ enum cached_response_age { CACHED_NOT, CACHED_FRESH, CACHED_OLD, CACHED_TOO_OLD 
 enum cached_response_age provider_cache_find(struct str key, struct arena *a, struct str *ret,
                                              bool *ret_refresh);
 void provider_cache_store(struct str key, struct str body);
-void provider_cache_refresh_failed(struct str key);
+void provider_cache_record_failed_refresh(struct str key);
 /* Circuit breaker of the provider: returns false for 30 seconds after five failures in a row. */
 bool provider_circuit_breaker_allows(void);
 void provider_circuit_breaker_record(bool success);

@@ -77,7 +77,7 @@ void provider_cache_store(struct str key, struct str body)
     pthread_mutex_unlock(&provider_cache.lock);
 }
 
-void provider_cache_refresh_failed(struct str key)
+void provider_cache_record_failed_refresh(struct str key)
 {
     pthread_mutex_lock(&provider_cache.lock);
     struct cached_response *e = cache_find(&provider_cache.answers, hash_str(key), &key);

@@ -20,18 +20,18 @@ enum { TIMEOUT_MS = 2000, MOST_ANSWER = 2 * 1024 * 1024, MOST_WAITING = 32 };
 struct provider_fetch {
     struct api *api;
     struct loop *loop;
-    enum upstream_kind kind;
+    enum provider_list_kind kind;
     char *key, *url;
     bool again;        /* the request is sent for the second time */
     struct call *call; /* the waiting call, or NULL */
 };
 
-static void on_provider_result(struct call *call, enum upstream_kind kind);
+static void on_provider_result(struct call *call, enum provider_list_kind kind);
 
 static void finish_provider_fetch(struct provider_fetch *q)
 {
     struct call *call = q->call;
-    enum upstream_kind kind = q->kind;
+    enum provider_list_kind kind = q->kind;
 
     mem_free(q->key);
     mem_free(q->url);
@@ -62,7 +62,7 @@ static void on_provider_response(void *arg, enum fetch_result result, int status
         log_warn(
             "gifs: the provider failed or sent an invalid response (result %d, HTTP status %d)",
             (int)result, status);
-        provider_cache_refresh_failed(str_of(q->key));
+        provider_cache_record_failed_refresh(str_of(q->key));
     }
     provider_circuit_breaker_record(good);
     finish_provider_fetch(q);
@@ -103,7 +103,7 @@ static char *build_provider_url(struct arena *a, struct str path)
 
 static _Atomic int waiting_calls;
 
-static struct provider_fetch *provider_fetch_new(struct call *call, enum upstream_kind kind,
+static struct provider_fetch *provider_fetch_new(struct call *call, enum provider_list_kind kind,
                                                  struct str key)
 {
     struct provider_fetch *q = mem_new(sizeof *q);
@@ -126,7 +126,7 @@ static void finish_provider_query(struct call *call)
     call_resume_after_await(call, OK);
 }
 
-static void on_provider_result(struct call *call, enum upstream_kind kind)
+static void on_provider_result(struct call *call, enum provider_list_kind kind)
 {
     struct provider_queries *in = call_passed_data(call, "provider_queries");
     struct provider_query *a = &in->of[kind];
@@ -152,7 +152,7 @@ static void send_provider_queries_of_call(struct call *call)
 
         if (!a->answer.failed || !room || !provider_circuit_breaker_allows())
             continue;
-        struct provider_fetch *q = provider_fetch_new(call, (enum upstream_kind)kind, a->key);
+        struct provider_fetch *q = provider_fetch_new(call, (enum provider_list_kind)kind, a->key);
         q->call = call;
         in->open++;
         send_provider_fetch(q);
@@ -160,7 +160,7 @@ static void send_provider_queries_of_call(struct call *call)
     finish_provider_query(call);
 }
 
-static void add_provider_query(struct call *call, enum upstream_kind kind, struct str key)
+static void add_provider_query(struct call *call, enum provider_list_kind kind, struct str key)
 {
     struct provider_queries *in = call_passed_data(call, "provider_queries");
     bool refresh;
@@ -298,7 +298,7 @@ static void on_gif_choice_forwarded(void *arg, enum fetch_result result, int sta
     (void)arg, (void)result, (void)status, (void)type, (void)body;
 }
 
-void forward_choice_to_provider(struct call *call)
+void forward_gif_choice_to_provider(struct call *call)
 {
     static const struct fetch_header json = { STR_INIT("Content-Type"),
                                               STR_INIT("application/json") };

@@ -81,7 +81,7 @@ LIST(their_gifs, "results", type_gifs);
 LIST(their_tags, "tags", type_tags);
 LIST(their_terms, "results", type_terms);
 
-static bool decode_provider_list(enum upstream_kind kind, struct arena *a, struct str body,
+static bool decode_provider_list(enum provider_list_kind kind, struct arena *a, struct str body,
                                  struct list *ret)
 {
     static const struct type *const types[UPSTREAM_KINDS] = {
@@ -98,7 +98,7 @@ static bool decode_provider_list(enum upstream_kind kind, struct arena *a, struc
     return true;
 }
 
-bool is_valid_provider_response(enum upstream_kind kind, struct str body)
+bool is_valid_provider_response(enum provider_list_kind kind, struct str body)
 {
     struct arena *a = arena_new();
     struct list list;
@@ -175,7 +175,7 @@ static bool convert_provider_gif(const struct gif_request *w, const struct provi
 }
 
 static struct provider_query_result provider_result_of_call(const struct call *call,
-                                                            enum upstream_kind kind)
+                                                            enum provider_list_kind kind)
 {
     const struct provider_queries *in = call_passed_data(call, "provider_queries");
 
@@ -192,7 +192,7 @@ static enum err error_if_no_gif_list_available(const struct provider_query_resul
 }
 
 /* Returns the provider's list. A stale list is used only if the local list is empty. */
-static bool read_provider_list(const struct gif_request *w, enum upstream_kind kind,
+static bool read_provider_list(const struct gif_request *w, enum provider_list_kind kind,
                                const struct list *local, struct list *ret)
 {
     struct provider_query_result a = provider_result_of_call(w->call, kind);

@@ -126,7 +126,7 @@ static enum err prepare_select_gif(struct call *call)
 {
     if (gif_get_config()->source == GIFS_OFF)
         return ERR_FEATURE_DISABLED;
-    forward_choice_to_provider(call);
+    forward_gif_choice_to_provider(call);
     prepare_gif_choice(call);
     return OK;
 }

@@ -61,7 +61,7 @@ static void heap_sift_up(struct best_hits *b, size_t at)
     }
 }
 
-static void best_hits_add(struct best_hits *b, const struct gif_search_hit *hit)
+static void add_to_best_hits(struct best_hits *b, const struct gif_search_hit *hit)
 {
     if (b->count < b->max) {
         b->hits[b->count++] = *hit;
@@ -114,13 +114,13 @@ static double compute_hit_score(struct gif_search *s, const struct rows *r)
     const struct click_count *c = s->clicks.count ? map_get(&s->clicks, row_id(r, 0)) : NULL;
 
     if (heat > 0)
-        score *= 1 + log1p(popularity_from_heat(heat, s->request->today));
+        score *= 1 + log1p(gif_popularity_from_heat(heat, s->request->today));
     return c ? score * (1 + log1p((double)c->count)) : score;
 }
 
 /* Adds the results of one pass, best first. If elsewhere is set, finds only GIFs in languages other
  * than the caller's; otherwise finds none of these. */
-static enum err run_search_pass(struct gif_search *s, enum search_match match, bool elsewhere,
+static enum err run_search_pass(struct gif_search *s, enum search_word_match match, bool elsewhere,
                                 struct gif_search_hit *hits, size_t *count)
 {
     struct best_hits best = { .hits = hits + *count, .max = s->request->limit - *count };
@@ -137,7 +137,7 @@ static enum err run_search_pass(struct gif_search *s, enum search_match match, b
         if ((hit.tier == 2) != elsewhere || (s->seen.count && map_get(&s->seen, (uint64_t)hit.n)))
             continue;
         hit.score = compute_hit_score(s, &rows);
-        best_hits_add(&best, &hit);
+        add_to_best_hits(&best, &hit);
     }
     e = rows_end(&rows);
     qsort(best.hits, best.count, sizeof *best.hits, compare_search_hits_for_qsort);

@@ -189,7 +189,7 @@ static enum err read_trending_categories(const struct gif_request *w, struct lis
             c->name = tag;
             map_put(&index_by_tag, hash_str(tag), (void *)(uintptr_t)list.count);
         }
-        c->score += popularity_from_heat(heat, w->today);
+        c->score += gif_popularity_from_heat(heat, w->today);
         if (heat > c->best_heat) {
             c->best_heat = heat;
             c->best = row_int(&rows, 1);

@@ -39,7 +39,8 @@ enum err delete_local_subscription(struct tx *tx, enum platform p, struct str ac
 /* Makes two accounts friends of each other. Returns ERR_NOT_FOUND if one does not exist. */
 enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one, struct str other);
 /* Adds a friend to the friend list of one account; neither account has to exist. */
-enum err insert_local_friend(struct tx *tx, enum platform p, struct str of, struct str friend);
+enum err insert_local_friend_of_account(struct tx *tx, enum platform p, struct str of,
+                                        struct str friend);
 
 /* Creates a code with which a user proves ownership of an account, once and within a day. *ret is
  * in the transaction's arena. Returns ERR_NOT_FOUND if the account does not exist. */

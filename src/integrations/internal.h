@@ -185,7 +185,7 @@ void emit_connections_update(struct call *call, snowflake user_id);
         EVENT_GUILD_MEMBER_REMOVE, EVENT_GUILD_DELETE, EVENT_USER_CONNECTIONS_UPDATE,     \
         EVENT_FRIEND_SUGGESTION_DELETE
 
-struct authorize_url {
+struct connection_authorize_url {
     struct str url;
 };
 struct link_callback_body {
@@ -201,6 +201,7 @@ enum platform platform_from_path(const struct call *call);
 
 /* Adds a subscriber and marks it with the number of the integration's current sync
  * (sync_steps.c). */
-enum err integration_subscriber_save(struct tx *tx, const struct integration_row *i, struct str id);
+enum err insert_integration_subscriber(struct tx *tx, const struct integration_row *i,
+                                       struct str id);
 
 #endif

@@ -178,7 +178,7 @@ static enum err read_subscriber_role(struct call *call, const struct join_attemp
                                      const struct integration_row *i, snowflake *ret)
 {
     bool found;
-    enum err e = j->asked ? integration_subscriber_save(call->tx, i, j->connection.id) : OK;
+    enum err e = j->asked ? insert_integration_subscriber(call->tx, i, j->connection.id) : OK;
 
     if (!e)
         e = tx_exists(call->tx, SUBSCRIBES, BIND(v_id(i->id), v_text(j->connection.id)), &found);

@@ -241,15 +241,15 @@ static enum err read_app_integration(struct tx *tx, const struct integration_row
 static void set_platform_fields(const struct integration_row *i, struct integration *ret)
 {
     ret->enabled = i->enabled && platform_is_enabled(i->platform);
-    ret->syncing = opt_bool_given(i->syncing);
-    ret->enable_emoticons = opt_bool_given(i->enable_emoticons);
-    ret->revoked = opt_bool_given(i->revoked_at != 0);
+    ret->syncing = opt_bool_present(i->syncing);
+    ret->enable_emoticons = opt_bool_present(i->enable_emoticons);
+    ret->revoked = opt_bool_present(i->revoked_at != 0);
     ret->role_id = opt_id_or_null(i->role_id);
-    ret->expire_behavior = opt_int_given(i->expire_behavior);
-    ret->expire_grace_period = opt_int_given(i->expire_grace_period);
-    ret->subscriber_count = opt_int_given(i->subscriber_count);
+    ret->expire_behavior = opt_int_present(i->expire_behavior);
+    ret->expire_grace_period = opt_int_present(i->expire_grace_period);
+    ret->subscriber_count = opt_int_present(i->subscriber_count);
     /* Clients require a timestamp, even before the first sync. */
-    ret->synced_at = opt_int_given(i->synced_at ? i->synced_at : i->created_at);
+    ret->synced_at = opt_int_present(i->synced_at ? i->synced_at : i->created_at);
 }
 
 static const char GUILD_NAME[] = "select name from guilds where id = $1";

@@ -217,7 +217,8 @@ static const char ADD_SUBSCRIBER[] =
     "values ($1, $2, $3) on conflict (integration_id, subscriber_id) do update set "
     "round = excluded.round";
 
-enum err integration_subscriber_save(struct tx *tx, const struct integration_row *i, struct str id)
+enum err insert_integration_subscriber(struct tx *tx, const struct integration_row *i,
+                                       struct str id)
 {
     return tx_exec(tx, ADD_SUBSCRIBER, BIND(v_id(i->id), v_text(id), v_int(i->round)), NULL);
 }
@@ -237,7 +238,7 @@ enum err sync_step_store_page(struct call *call)
     for (int n = 0; n < MOST_IDS && left.count && !e; n++, left.count--) {
         struct str id = str_of(ids + left.at);
 
-        e = integration_subscriber_save(call->tx, &i, id);
+        e = insert_integration_subscriber(call->tx, &i, id);
         left.at += id.n + 1;
     }
     p->after = left;

@@ -104,7 +104,8 @@ static enum err import_platform_account(struct world_file_importer *im, const vo
         e = tx_exec(im->tx, ADD_SUBSCRIBER,
                     BIND(type, id, v_text(subscribers[i]), v_int(clock_us())), NULL);
     for (size_t i = 0; i < a->friends.value.count && !e; i++)
-        e = insert_local_friend(im->tx, platform_find_by_name(a->platform), a->id, friends[i]);
+        e = insert_local_friend_of_account(im->tx, platform_find_by_name(a->platform), a->id,
+                                           friends[i]);
     return e || !owner ? e : set_user_of_platform_account(im, a, owner);
 }
 

@@ -89,7 +89,7 @@ static void on_endpoint_response(void *arg, enum fetch_result result, int status
 
 static void post_to_endpoint(struct call *call)
 {
-    const struct invocation_state *v = invocation_state_of(call);
+    const struct invocation_state *v = call_get_invocation_state(call);
     int64_t left = (interaction_creation_time(&v->it) + INTERACTION_TIMEOUT_US - clock_us()) / 1000;
     struct endpoint_delivery *d = mem_new(sizeof *d);
 
@@ -107,7 +107,7 @@ static void post_to_endpoint(struct call *call)
 
 void deliver_interaction_to_app(struct call *call)
 {
-    const struct invocation_state *v = invocation_state_of(call);
+    const struct invocation_state *v = call_get_invocation_state(call);
     const struct application *a = &v->application;
 
     if (a->interactions_endpoint_url.given == GIVEN)

@@ -5,14 +5,14 @@
 
 static enum err refuse_invalid_command(struct call *call)
 {
-    return refuse_invocation_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID",
-                                  "Invalid interaction application command");
+    return refuse_interaction_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID",
+                                   "Invalid interaction application command");
 }
 
 /* Reads the command. A guild command can be used only in its guild. */
 static enum err read_invoked_command(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     const struct interaction_request_data *in =
         ((const struct interaction_request_body *)call->body)->data;
     struct command *k = &v->command;
@@ -28,15 +28,16 @@ static enum err read_invoked_command(struct call *call)
 /* Refuses an outdated command. Clients request the command again on this error. */
 static enum err refuse_command_version(struct call *call)
 {
-    call_set_cause(call, "the app has changed or registered this command again since the client "
-                         "read it; fetch the command again and use its current version and name");
-    return refuse_invocation_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION",
-                                  "This command is outdated, please try again in a few minutes");
+    call_set_refusal_cause(call,
+                           "the app has changed or registered this command again since the client "
+                           "read it; fetch the command again and use its current version and name");
+    return refuse_interaction_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_VERSION",
+                                   "This command is outdated, please try again in a few minutes");
 }
 
 static enum err check_command_version(struct call *call)
 {
-    const struct command *k = &invocation_state_of(call)->command;
+    const struct command *k = &call_get_invocation_state(call)->command;
     const struct interaction_request_data *in =
         ((const struct interaction_request_body *)call->body)->data;
     int64_t type = in->type.given == GIVEN ? in->type.value : COMMAND_CHAT_INPUT;
@@ -49,7 +50,7 @@ static const char READ_COMMAND_VERSION[] = "select 1 from commands where id = $1
 
 enum err check_command_version_again(struct call *call)
 {
-    const struct command *k = &invocation_state_of(call)->command;
+    const struct command *k = &call_get_invocation_state(call)->command;
     bool found;
     enum err e =
         tx_exists(call->tx, READ_COMMAND_VERSION, BIND(v_id(k->id), v_id(k->version)), &found);
@@ -59,14 +60,14 @@ enum err check_command_version_again(struct call *call)
 
 static enum err refuse_command_permissions(struct call *call)
 {
-    return refuse_invocation_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS",
-                                  "You do not have permission to use this command here");
+    return refuse_interaction_data(call, "INTERACTION_APPLICATION_COMMAND_INVALID_PERMISSIONS",
+                                   "You do not have permission to use this command here");
 }
 
 /* Checks that the command is available in this channel and that the user may use it. */
 static enum err check_command_usable(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     enum command_permission_result result;
     unsigned install_types;
     struct command_invoker invoker = {
@@ -110,7 +111,7 @@ static enum err resolve_target_message(struct call *call, snowflake id)
 
 static enum err resolve_command_target(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     const struct opt_id *target =
         &((const struct interaction_request_body *)call->body)->data->target_id;
     struct json_path data = json_path_key(NULL, STR("data")),
@@ -143,7 +144,7 @@ static void set_command_of_interaction(struct invocation_state *v)
 enum err read_and_check_command(struct call *call)
 {
     const struct thread_metadata *thread = call->target.channel->thread_metadata;
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     enum err e = thread && thread->archived ? ERR_THREAD_ARCHIVED : read_invoked_command(call);
 
     if (!e)

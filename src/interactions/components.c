@@ -39,7 +39,7 @@ static enum err refuse_component(struct call *call, const char *field, const cha
  * must have sent it. */
 static enum err read_component_message(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     const struct interaction_request_body *in = call->body;
     struct message *m = &v->message;
     const struct application *a = &v->application;
@@ -80,7 +80,7 @@ static enum err parse_component_values(struct call *call, const struct component
 
 static enum err parse_used_component(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     const struct interaction_request_data *in =
         ((const struct interaction_request_body *)call->body)->data;
     const struct opt_int *type =
@@ -107,7 +107,7 @@ static enum err parse_used_component(struct call *call)
 
 enum err read_and_check_component(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     enum err e = read_component_message(call);
 
     if (!e)

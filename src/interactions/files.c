@@ -63,7 +63,7 @@ static const struct attachment_in_body *find_attachment_fields(const struct call
 bool accept_uploaded_file(struct call *call, uint64_t number, const struct list *file_types,
                           struct submitted_file **ret)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     const struct attachment_in_body *in = find_attachment_fields(call, number);
     const struct multipart_part *part = uploaded_part_find(call, number);
 
@@ -80,7 +80,7 @@ bool accept_uploaded_file(struct call *call, uint64_t number, const struct list 
 
 enum err store_interaction_files(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     struct submitted_file *f = v->files.items;
     enum err e = OK;
 
@@ -96,7 +96,7 @@ enum err store_interaction_files(struct call *call)
 
 enum err delete_interaction_files(struct call *call)
 {
-    const struct invocation_state *v = invocation_state_of(call);
+    const struct invocation_state *v = call_get_invocation_state(call);
     const struct submitted_file *f = v->files.items;
     enum err e = OK;
 
@@ -111,7 +111,7 @@ static const char ADD_FILE[] =
 
 enum err insert_interaction_files(struct call *call)
 {
-    const struct invocation_state *v = invocation_state_of(call);
+    const struct invocation_state *v = call_get_invocation_state(call);
     const struct submitted_file *f = v->files.items;
     enum err e = OK;
 

@@ -6,7 +6,7 @@
 
 enum err read_interaction_context(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     const struct channel *c = call->target.channel;
     struct list others;
 
@@ -65,7 +65,7 @@ static const struct type type_metadata = { .kind = KIND_OBJECT, .schema = &metad
 
 struct str integration_owners_of_message(struct call *call, const struct message *m)
 {
-    const struct invocation_state *v = invocation_state_of(call);
+    const struct invocation_state *v = call_get_invocation_state(call);
     const struct message_metadata *stored = NULL;
 
     if (m->interaction_metadata.given == GIVEN)

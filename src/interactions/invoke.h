@@ -93,14 +93,14 @@ struct invocation_state {
     struct str payload;                      /* JSON of INTERACTION_CREATE for the app */
 };
 
-static inline struct invocation_state *invocation_state_of(const struct call *call)
+static inline struct invocation_state *call_get_invocation_state(const struct call *call)
 {
     return call_passed_data(call, "invocation_state");
 }
 
 /* Refuses the call with error 50035 at the field data; clients read the code. */
-static inline enum err refuse_invocation_data(struct call *call, const char *code,
-                                              const char *message)
+static inline enum err refuse_interaction_data(struct call *call, const char *code,
+                                               const char *message)
 {
     return call_add_field_error(call, "data", code, message);
 }

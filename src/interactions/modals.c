@@ -29,7 +29,7 @@ static const struct type type_stored_modal = { .kind = KIND_OBJECT,
  * be submitted or expired. */
 static enum err read_opening_interaction(struct call *call, struct interaction *ret)
 {
-    const struct invocation_state *v = invocation_state_of(call);
+    const struct invocation_state *v = call_get_invocation_state(call);
     const struct interaction_request_data *in =
         ((const struct interaction_request_body *)call->body)->data;
     enum err e = read_interaction(call->tx, in->id.value, ret);
@@ -49,7 +49,7 @@ static const char CLEAR_MODAL[] =
 
 enum err mark_modal_submitted(struct call *call)
 {
-    const struct invocation_state *v = invocation_state_of(call);
+    const struct invocation_state *v = call_get_invocation_state(call);
     int64_t changed;
     enum err e = tx_exec(call->tx, CLEAR_MODAL, BIND(v_id(v->it.opener_id)), &changed);
 
@@ -271,7 +271,7 @@ static bool all_components_are_in_modal(const struct list *parts, const struct l
 
 static enum err write_modal_data(struct call *call, const struct stored_modal *modal)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     const struct interaction_request_data *in =
         ((const struct interaction_request_body *)call->body)->data;
     struct list parts = components_decode_json(call->arena, modal->components);
@@ -280,8 +280,8 @@ static enum err write_modal_data(struct call *call, const struct stored_modal *m
 
     if (!str_eq(modal->custom_id, in->custom_id.value) ||
         !all_components_are_in_modal(&parts, &in->components.value))
-        return refuse_invocation_data(call, "COMPONENT_VALIDATION_FAILED",
-                                      "The submission does not match the modal that was sent.");
+        return refuse_interaction_data(call, "COMPONENT_VALIDATION_FAILED",
+                                       "The submission does not match the modal that was sent.");
     buf_init(&out, CALL_MAX_REPLY);
     json_begin_object(&j);
     json_write_name(&j, "custom_id");
@@ -311,7 +311,7 @@ static void inherit_from_opening_interaction(struct invocation_state *v,
 
 enum err read_and_check_modal(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     struct interaction opener;
     enum err e = read_opening_interaction(call, &opener);
 

@@ -224,7 +224,7 @@ static enum err parse_option_value(struct option_parser *t)
  * typing. */
 static enum err parse_focused_option(struct option_parser *t)
 {
-    struct invocation_state *v = invocation_state_of(t->call);
+    struct invocation_state *v = call_get_invocation_state(t->call);
     struct json_reader r;
     struct json_number n;
     struct str text = STR("");
@@ -232,7 +232,7 @@ static enum err parse_focused_option(struct option_parser *t)
     if (v->it.focused_type || t->def->autocomplete.given != GIVEN || !t->def->autocomplete.value)
         return refuse_invalid_option(t->call, t->def->name);
     v->it.focused_type = t->def->type;
-    t->out->focused = opt_bool_given(true);
+    t->out->focused = opt_bool_present(true);
     if (t->in->value.given == GIVEN) {
         json_reader_init(&r, t->in->value.value, t->call->arena);
         if (json_peek_kind(&r) == JSON_NUMBER && json_read_number(&r, &n))
@@ -269,7 +269,7 @@ static const struct command_option *find_option_by_name(const struct opt_list *d
 
 static enum err parse_subcommand(struct option_parser *t)
 {
-    struct invocation_state *v = invocation_state_of(t->call);
+    struct invocation_state *v = call_get_invocation_state(t->call);
 
     if (t->in->value.given == GIVEN || is_focused_option(t->in))
         return refuse_option_value(t->call, t->def->name);
@@ -352,7 +352,7 @@ static enum err parse_option_list(struct call *call, const struct opt_list *defs
 
 enum err parse_command_options(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     const struct interaction_request_data *in =
         ((const struct interaction_request_body *)call->body)->data;
     enum err e = parse_option_list(call, &v->command.options, &in->options, &v->options);

@@ -60,7 +60,7 @@ static enum err read_everyone_permissions(struct call *call, uint64_t *ret)
 
 static enum err read_app_permissions(struct call *call, uint64_t *ret)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
 
     if (v->it.context == CONTEXT_BOT_DM || v->it.context == CONTEXT_PRIVATE_CHANNEL) {
         *ret = v->it.context == CONTEXT_BOT_DM ? APP_PERMISSIONS : APP_PERMISSIONS_PRIVATE;
@@ -73,7 +73,7 @@ static enum err read_app_permissions(struct call *call, uint64_t *ret)
 
 static enum err read_guild_objects(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     struct payload_context *a = v->payload_context;
     enum err e = read_payload_guild(call->tx, v->it.guild_id, &a->guild);
 
@@ -89,7 +89,7 @@ static enum err read_guild_objects(struct call *call)
 
 enum err read_interaction_payload_objects(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     struct payload_context *a = v->payload_context = arena_alloc(call->arena, sizeof *a);
 
     a->channel = *call->target.channel;
@@ -150,7 +150,7 @@ static const struct type type_command_data = { .kind = KIND_OBJECT,
 
 static struct str encode_command_data(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     const struct command *k = &v->command;
     struct command_data data = {
         .id = k->id,
@@ -247,7 +247,7 @@ static const struct type type_payload = { .kind = KIND_OBJECT, .schema = &payloa
 
 void encode_interaction_payload(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     const struct payload_context *a = v->payload_context;
     const struct interaction *it = &v->it;
     struct interaction_payload p = {

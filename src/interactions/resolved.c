@@ -67,7 +67,7 @@ static void *resolved_map_add_entry(struct arena *arena, struct opt_list *map, s
 /* Adds the member with his permissions in the interaction's channel. */
 static enum err add_resolved_member(struct call *call, struct str key, snowflake id)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     struct member_access s;
     uint64_t user_permissions;
     enum err e = member_access_find_of_other(call->tx, v->it.guild_id, id, &s);
@@ -87,7 +87,7 @@ static enum err add_resolved_member(struct call *call, struct str key, snowflake
 
 enum err resolve_user_option(struct call *call, snowflake id, bool *ret_found)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     struct str key = format_id_key(call->arena, id);
     struct user user;
 
@@ -109,7 +109,7 @@ enum err resolve_user_option(struct call *call, snowflake id, bool *ret_found)
 
 enum err resolve_role_option(struct call *call, snowflake id, bool *ret_found)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     struct str key = format_id_key(call->arena, id);
     struct role role;
 
@@ -151,7 +151,7 @@ static bool is_allowed_channel_type(const struct list *types, int64_t type)
 static enum err add_resolved_channel(struct call *call, struct str key, const struct channel *c,
                                      uint64_t user_permissions)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     uint64_t bot_permissions = 0;
     enum err e = v->bot_is_member
                      ? member_permissions_in_channel(call->tx, &v->bot, c, &bot_permissions)
@@ -172,7 +172,7 @@ static enum err add_resolved_channel(struct call *call, struct str key, const st
 enum err resolve_channel_option(struct call *call, snowflake id, const struct list *types,
                                 bool *ret_found)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     struct str key = format_id_key(call->arena, id);
     struct channel c;
     uint64_t user_permissions;
@@ -199,7 +199,7 @@ enum err resolve_channel_option(struct call *call, snowflake id, const struct li
 
 void add_resolved_message(struct call *call, const struct message *m)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     struct resolved_message *item = resolved_map_add_entry(
         call->arena, &v->resolved.messages, sizeof *item, format_id_key(call->arena, m->id));
 
@@ -208,7 +208,7 @@ void add_resolved_message(struct call *call, const struct message *m)
 
 void add_resolved_attachment(struct call *call, const struct attachment *a)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     struct resolved_attachment_entry *item = resolved_map_add_entry(
         call->arena, &v->resolved.attachments, sizeof *item, format_id_key(call->arena, a->id));
 
@@ -299,7 +299,7 @@ struct str encode_payload_object_json(struct call *call, const struct type *type
 
 struct str encode_resolved_json(struct call *call)
 {
-    const struct resolved_objects *r = &invocation_state_of(call)->resolved;
+    const struct resolved_objects *r = &call_get_invocation_state(call)->resolved;
     bool any = r->users.given || r->members.given || r->roles.given || r->channels.given ||
                r->messages.given || r->attachments.given;
 

@@ -105,7 +105,7 @@ static enum err force_ephemeral_if_blocked(struct call *call, struct interaction
     enum err e = direct_channel_write_is_refused(call->tx, &r->channel, r->user.id, &barred);
 
     if (!e && barred)
-        r->forced = opt_int_given(EPHEMERAL_NO_SENDING);
+        r->forced = opt_int_present(EPHEMERAL_NO_SENDING);
     return e;
 }
 
@@ -135,15 +135,15 @@ static enum err decide_forced_ephemeral(struct call *call, struct interaction_re
     if (e)
         return e;
     if (!(permission_bits & PERMISSION(USE_EXTERNAL_APPS)))
-        r->forced = opt_int_given(EPHEMERAL_NO_EXTERNAL_APPS);
+        r->forced = opt_int_present(EPHEMERAL_NO_EXTERNAL_APPS);
     else if (!(permission_bits & PERMISSION(SEND_MESSAGES)))
-        r->forced = opt_int_given(EPHEMERAL_NO_SENDING);
+        r->forced = opt_int_present(EPHEMERAL_NO_SENDING);
     else if (draft->attachments.count && !(permission_bits & PERMISSION(ATTACH_FILES)))
-        r->forced = opt_int_given(EPHEMERAL_NO_FILES);
+        r->forced = opt_int_present(EPHEMERAL_NO_FILES);
     else if (is_nonempty_json_array(draft->embeds) && !(permission_bits & PERMISSION(EMBED_LINKS)))
-        r->forced = opt_int_given(EPHEMERAL_NO_EMBEDS);
+        r->forced = opt_int_present(EPHEMERAL_NO_EMBEDS);
     else if (wait)
-        r->forced = opt_int_given(EPHEMERAL_SLOWMODE);
+        r->forced = opt_int_present(EPHEMERAL_SLOWMODE);
     return OK;
 }
 
@@ -205,7 +205,7 @@ static void set_message_author(struct call *call, const struct interaction_respo
 enum err build_response_message(struct call *call, const struct interaction_response *r,
                                 struct new_message *ret)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
     struct message_sender from = r->from;
 
     /* A response is not refused for missing permissions: files and polls are always allowed, and
@@ -273,7 +273,7 @@ static bool attachments_use_earlier_upload(const struct list *attachments)
 static enum err check_edit_permissions(struct call *call, const struct interaction_response *r,
                                        const struct message *m)
 {
-    const struct message_send_state *s = message_send_state_of(call);
+    const struct message_send_state *s = call_get_message_send_state(call);
     uint64_t needs = 0, permission_bits = 0;
     struct member_access member_access;
 
@@ -290,13 +290,13 @@ static enum err check_edit_permissions(struct call *call, const struct interacti
         e = member_permissions_in_channel(call->tx, &member_access, &r->channel, &permission_bits);
     if (e || (permission_bits & needs) == needs)
         return e;
-    call_set_cause(call,
-                   "the app is installed by the user only, so its public responses need the user's "
-                   "permissions, and %.*s lacks %s here; leave this part out, or answer "
-                   "ephemerally",
-                   STR_ARGS(r->user.username),
-                   needs & ~permission_bits & PERMISSION(ATTACH_FILES) ? "ATTACH_FILES"
-                                                                       : "EMBED_LINKS");
+    call_set_refusal_cause(
+        call,
+        "the app is installed by the user only, so its public responses need the user's "
+        "permissions, and %.*s lacks %s here; leave this part out, or answer "
+        "ephemerally",
+        STR_ARGS(r->user.username),
+        needs & ~permission_bits & PERMISSION(ATTACH_FILES) ? "ATTACH_FILES" : "EMBED_LINKS");
     return ERR_MISSING_PERMISSIONS;
 }
 

@@ -84,7 +84,7 @@ struct interaction_response {
 enum err read_response_context(struct call *call, const struct interaction *it,
                                const struct message_body *in, struct interaction_response *ret);
 
-/* Builds a new message with the content of the request's body (message_send_state_of). */
+/* Builds a new message with the content of the request's body (call_get_message_send_state). */
 enum err build_response_message(struct call *call, const struct interaction_response *r,
                                 struct new_message *ret);
 /* Completes a message that has its content: id, author, type, references, interaction metadata and
@@ -97,8 +97,8 @@ enum err complete_response_message(struct call *call, struct interaction_respons
 enum err create_response_message(struct call *call, const struct new_message *draft,
                                  struct message *ret);
 
-/* Edits a message with the body of message_send_state_of(call). Deletion of an ephemeral message is
- * postponed by 15 minutes. */
+/* Edits a message with the body of call_get_message_send_state(call). Deletion of an ephemeral
+ * message is postponed by 15 minutes. */
 enum err update_response_message(struct call *call, const struct interaction_response *r,
                                  struct message *m);
 

@@ -15,7 +15,7 @@
 static enum err check_interaction_channel(struct call *call)
 {
     const struct interaction_request_body *in = call->body;
-    struct interaction *it = &invocation_state_of(call)->it;
+    struct interaction *it = &call_get_invocation_state(call)->it;
     enum err e = resolve_channel_by_id(call, in->channel_id);
 
     if (e)
@@ -40,7 +40,7 @@ static enum err check_interaction_channel(struct call *call)
 /* Reads the permissions of the app's bot, if it is in the guild. */
 static enum err read_bot_member(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
 
     v->bot_is_member = false;
     if (!v->it.guild_id || !v->application.bot_id)
@@ -54,7 +54,7 @@ static enum err read_bot_member(struct call *call)
 static enum err read_app_and_user(struct call *call)
 {
     const struct interaction_request_body *in = call->body;
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     enum err e = application_find(call->tx, in->application_id, &v->application);
 
     if (!e)
@@ -84,9 +84,9 @@ static enum err read_and_check_request(struct call *call)
 
 static enum err check_file_sizes(const struct call *call)
 {
-    const struct submitted_file *f = invocation_state_of(call)->files.items;
+    const struct submitted_file *f = call_get_invocation_state(call)->files.items;
 
-    for (size_t i = 0; i < invocation_state_of(call)->files.count; i++)
+    for (size_t i = 0; i < call_get_invocation_state(call)->files.count; i++)
         if (f[i].part->data.n > MESSAGE_MAX_FILE)
             return ERR_ENTITY_TOO_LARGE;
     return OK;
@@ -121,7 +121,7 @@ static enum err read_is_repeated_request(struct call *call, bool *ret)
 
 static enum err read_and_check_invocation(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     enum err e = check_interaction_channel(call);
 
     if (!e)
@@ -144,7 +144,7 @@ static enum err read_and_check_invocation(struct call *call)
 static enum err read_interaction_request(struct call *call)
 {
     const struct interaction_request_body *in = call->body;
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
 
     *v = (struct invocation_state){ .it = { .id = snowflake_new(),
                                             .type = in->type,
@@ -171,7 +171,7 @@ static enum err prepare_create_interaction(struct call *call)
 
 static enum err insert_interaction_rows(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     enum err e = OK;
 
     if (v->command.id)
@@ -191,7 +191,7 @@ static enum err insert_interaction_rows(struct call *call)
 
 static enum err create_interaction(struct call *call)
 {
-    struct invocation_state *v = invocation_state_of(call);
+    struct invocation_state *v = call_get_invocation_state(call);
     bool is_repeated = false;
     enum err e = v->again ? OK : read_is_repeated_request(call, &is_repeated);
 

@@ -45,14 +45,15 @@ void emit_to_invoking_user(struct call *call, const struct interaction *it, enum
     call_emit(call, event, to, schema, object);
 }
 
-static struct opt_str nonce_or_absent(struct opt_str s)
+static struct opt_str optional_nonce_of_interaction(struct opt_str s)
 {
     return s.given == GIVEN ? s : (struct opt_str){ 0 };
 }
 
 void emit_interaction_created(struct call *call, const struct interaction *it)
 {
-    struct interaction_outcome o = { .id = it->id, .nonce = nonce_or_absent(it->nonce) };
+    struct interaction_outcome o = { .id = it->id,
+                                     .nonce = optional_nonce_of_interaction(it->nonce) };
 
     emit_to_invoking_user(call, it, EVENT_INTERACTION_CREATE, &outcome_schema, &o);
 }
@@ -78,8 +79,8 @@ enum err fail_interaction(struct call *call, snowflake id, enum failure_reason r
     if (e)
         return e;
     struct interaction_outcome o = { .id = id,
-                                     .nonce = nonce_or_absent(it.nonce),
-                                     .reason_code = opt_int_given(reason) };
+                                     .nonce = optional_nonce_of_interaction(it.nonce),
+                                     .reason_code = opt_int_present(reason) };
     emit_to_invoking_user(call, &it, EVENT_INTERACTION_FAILURE, &outcome_schema, &o);
     return OK;
 }

@@ -26,8 +26,8 @@ static void decode_map(struct json_decoder *d, const struct type *type, const st
                        struct list *out);
 
 /* Adds an error for a value of the wrong type, and skips the value. */
-static void refuse_value(struct json_decoder *d, const struct json_path *at, const char *code,
-                         const char *message)
+static void refuse_json_value(struct json_decoder *d, const struct json_path *at, const char *code,
+                              const char *message)
 {
     if (json_skip_value(&d->reader, NULL))
         form_add_error(d->form, at, code, "%s", message);
@@ -38,11 +38,11 @@ static __attribute__((noinline)) void refuse_composite_value(struct json_decoder
                                                              const struct json_path *at)
 {
     if (type->kind == KIND_OBJECT)
-        refuse_value(d, at, FORM_NOT_MODEL);
+        refuse_json_value(d, at, FORM_NOT_MODEL);
     else if (type->kind == KIND_ARRAY)
-        refuse_value(d, at, FORM_NOT_LIST);
+        refuse_json_value(d, at, FORM_NOT_LIST);
     else
-        refuse_value(d, at, FORM_NOT_DICT);
+        refuse_json_value(d, at, FORM_NOT_DICT);
 }
 
 /* --- single values -------------------------------------------------------------------- */
@@ -462,9 +462,9 @@ static inline __attribute__((always_inline)) void decode_element_value(struct js
     enum json_kind kind = json_peek_kind(&d->reader);
 
     if (kind == JSON_NULL && type->kind == KIND_OBJECT)
-        refuse_value(d, at, FORM_ITEM_REQUIRED);
+        refuse_json_value(d, at, FORM_ITEM_REQUIRED);
     else if (kind == JSON_NULL && type->kind != KIND_RAW)
-        refuse_value(d, at, FORM_REQUIRED);
+        refuse_json_value(d, at, FORM_REQUIRED);
     else
         decode_value(d, type, kind, at, out);
 }

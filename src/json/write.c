@@ -8,7 +8,7 @@
 #include "json/scan.h"
 
 /* Reserves n bytes for a value, after writing a comma if one is needed. */
-static char *reserve_value(struct json_writer *j, size_t n)
+static char *reserve_space_for_value(struct json_writer *j, size_t n)
 {
     char *at = buf_reserve(j->out, n + j->comma);
 
@@ -23,7 +23,7 @@ static char *reserve_value(struct json_writer *j, size_t n)
 
 static void append_encoded_value(struct json_writer *j, const char *p, size_t n)
 {
-    char *at = reserve_value(j, n);
+    char *at = reserve_space_for_value(j, n);
 
     if (at)
         memcpy(at, p, n);
@@ -63,7 +63,7 @@ void json_end_array(struct json_writer *j)
 
 void json_write_key(struct json_writer *j, struct str name)
 {
-    char *at = reserve_value(j, name.n + 3);
+    char *at = reserve_space_for_value(j, name.n + 3);
 
     j->comma = false;
     if (!at)
@@ -195,7 +195,7 @@ void json_write_text(struct json_writer *j, struct str s)
 {
     size_t plain = length_before_first_escape(s);
     struct str rest = str_skip_bytes(s, plain);
-    char *at = reserve_value(j, plain + escaped_length(rest) + 2);
+    char *at = reserve_space_for_value(j, plain + escaped_length(rest) + 2);
 
     if (!at)
         return;

@@ -7,9 +7,9 @@
  * are stored for RESUME (VOICE_REPLAY_MAX). */
 enum { MAX_ROOM_FOR_CLIENT_FLAGS = 100 };
 
-static struct serialized_message *client_value_message(const struct relay_participant *about,
-                                                       enum voice_op op, const char *name,
-                                                       const struct opt_int *value)
+static struct serialized_message *create_client_value_message(const struct relay_participant *about,
+                                                              enum voice_op op, const char *name,
+                                                              const struct opt_int *value)
 {
     struct buf out;
     struct json_writer j = json_writer_to_buf(&out);
@@ -27,17 +27,18 @@ static struct serialized_message *client_value_message(const struct relay_partic
     return serialized_message_from_buf(op, &out);
 }
 
-static struct serialized_message *client_flags_message(const struct relay_participant *about)
+static struct serialized_message *create_client_flags_message(const struct relay_participant *about)
 {
-    return client_value_message(about, VOICE_CLIENT_FLAGS, "flags", &about->flags);
+    return create_client_value_message(about, VOICE_CLIENT_FLAGS, "flags", &about->flags);
 }
 
-static struct serialized_message *client_platform_message(const struct relay_participant *about)
+static struct serialized_message *create_client_platform_message(
+    const struct relay_participant *about)
 {
-    return client_value_message(about, VOICE_CLIENT_PLATFORM, "platform", &about->platform);
+    return create_client_value_message(about, VOICE_CLIENT_PLATFORM, "platform", &about->platform);
 }
 
-static void send_to_participant(struct relay_participant *s, struct serialized_message *t)
+static void send_and_release_message(struct relay_participant *s, struct serialized_message *t)
 {
     outbox_send(s, t);
     serialized_message_unref(t);
@@ -53,14 +54,14 @@ void exchange_client_flags(struct relay_participant *s)
         const struct relay_participant *other = room->participants[i];
 
         if (other != s && other->flags.given == GIVEN)
-            send_to_participant(s, client_flags_message(other));
+            send_and_release_message(s, create_client_flags_message(other));
         if (other != s && other->platform.given == GIVEN)
-            send_to_participant(s, client_platform_message(other));
+            send_and_release_message(s, create_client_platform_message(other));
     }
     if (s->flags.given == GIVEN)
-        send_to_other_participants(s, client_flags_message(s));
+        send_to_other_participants(s, create_client_flags_message(s));
     if (s->platform.given == GIVEN)
-        send_to_other_participants(s, client_platform_message(s));
+        send_to_other_participants(s, create_client_platform_message(s));
 }
 
 /* Only flags can change, because a session has one client and so one platform. */
@@ -71,5 +72,5 @@ void participant_update_flags(struct relay_participant *s, struct opt_int flags)
 
     s->flags = flags;
     if (!same && s->room->count <= MAX_ROOM_FOR_CLIENT_FLAGS)
-        send_to_other_participants(s, client_flags_message(s));
+        send_to_other_participants(s, create_client_flags_message(s));
 }

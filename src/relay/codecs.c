@@ -11,7 +11,8 @@ const char *video_codec_name(enum video_codec codec)
     return codec_names[codec];
 }
 
-void codec_numbers_add(struct codec_numbers *n, struct str name, unsigned type, unsigned rtx)
+void codec_payload_types_add(struct codec_payload_types *n, struct str name, unsigned type,
+                             unsigned rtx)
 {
     if (str_is(name, "opus"))
         n->opus = (unsigned char)type;
@@ -23,8 +24,8 @@ void codec_numbers_add(struct codec_numbers *n, struct str name, unsigned type, 
     }
 }
 
-int codec_numbers_translate(const struct codec_numbers *from, const struct codec_numbers *to,
-                            unsigned type)
+int codec_payload_types_translate(const struct codec_payload_types *from,
+                                  const struct codec_payload_types *to, unsigned type)
 {
     for (int i = 0; type && i < CODEC_COUNT; i++) {
         if (from->video[i] == type)

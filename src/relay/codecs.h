@@ -18,14 +18,15 @@ struct video_codecs {
 };
 
 /* Payload types of a client by codec; 0 means that the client has not named one. */
-struct codec_numbers {
+struct codec_payload_types {
     unsigned char opus, video[CODEC_COUNT], rtx[CODEC_COUNT];
 };
-void codec_numbers_add(struct codec_numbers *n, struct str name, unsigned type, unsigned rtx);
+void codec_payload_types_add(struct codec_payload_types *n, struct str name, unsigned type,
+                             unsigned rtx);
 /* Translates a payload type of video from the numbers of a sender to those of a receiver. Returns
  * -1 if the receiver has no number for this codec. */
-int codec_numbers_translate(const struct codec_numbers *from, const struct codec_numbers *to,
-                            unsigned type);
+int codec_payload_types_translate(const struct codec_payload_types *from,
+                                  const struct codec_payload_types *to, unsigned type);
 
 /* Adds a codec to the list; an unknown name only sets c->given. */
 void video_codecs_add(struct video_codecs *c, struct str name, int64_t priority);

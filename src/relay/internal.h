@@ -76,7 +76,7 @@ static inline unsigned media_address_port(const union media_address *a)
 }
 
 struct media_datagram {
-    struct queue_item item; /* in a list or a queue */
+    struct media_queue_item item; /* in a list or a queue */
     union media_address from;
     enum media_kind { MEDIA_RTP, MEDIA_RTCP, MEDIA_BROWSER_RTP, MEDIA_BROWSER_RTCP } kind;
     size_t n;
@@ -84,7 +84,7 @@ struct media_datagram {
 };
 
 struct datagram_list {
-    struct queue_item *first, *last;
+    struct media_queue_item *first, *last;
     size_t count;
 };
 
@@ -112,9 +112,9 @@ struct relay_worker {
     unsigned index;
     struct loop *loop;
     struct relay_participants *participants;
-    struct packet_work *work;
-    struct packet_work *inner_work;    /* the same for relay_worker_interrupt */
-    bool interrupted;                  /* relay_worker_interrupt runs */
+    struct packet_handler *work;
+    struct packet_handler *inner_work; /* the same for relay_worker_handle_idle_rooms */
+    bool interrupted;                  /* relay_worker_handle_idle_rooms runs */
     uint64_t done_packets, done_bytes; /* datagrams that were handled but are not counted yet */
     struct media_queue queue;          /* received media */
     struct broadcast_queue *broadcast_queues; /* one per server loop */
@@ -157,8 +157,8 @@ struct relay_worker *relay_worker_of_room(const struct relay *r, snowflake room_
 unsigned relay_worker_of_ssrc(const struct relay *r, uint32_t ssrc);
 
 /* Returns whether clients may select this encryption mode. */
-static inline bool relay_offers_encryption(const struct relay *r,
-                                           const struct encryption_mode *mode)
+static inline bool relay_offers_encryption_mode(const struct relay *r,
+                                                const struct encryption_mode *mode)
 {
     return !r->options.no_xsalsa20 || !encryption_mode_uses_header(mode);
 }
@@ -186,9 +186,9 @@ enum relay_message_kind {
 
 /* Codec list of a client (op 1, op 14). */
 struct codec_offer {
-    struct video_types types; /* payload types with which the client sends video */
+    struct video_payload_types types; /* payload types with which the client sends video */
     struct video_codecs decodes;
-    struct codec_numbers numbers;
+    struct codec_payload_types numbers;
 };
 
 /* A video layer of op 12. */
@@ -253,10 +253,10 @@ void relay_workers_start(struct relay *r);
 void relay_workers_clear(struct relay *r);
 void relay_workers_stop(struct relay *r);
 /* Handles the datagrams of rooms that were idle, while a datagram is forwarded to a large room. */
-void relay_worker_interrupt(struct relay_worker *w);
+void relay_worker_handle_idle_rooms(struct relay_worker *w);
 /* Appends received datagrams to the worker's inbox and wakes it; drops datagrams for which it has
  * no space. Runs on the receiver's thread. */
-void relay_worker_receive(struct relay_worker *w, struct datagram_list *list);
+void relay_worker_add_datagrams(struct relay_worker *w, struct datagram_list *list);
 
 /* --- serialised messages: a message to a whole room is serialised once ------------------ */
 
@@ -320,7 +320,7 @@ struct broadcast_queue *broadcast_queues_new(const struct relay *r);
 
 struct voice_loop *voice_loop_new(struct relay *r, struct loop *loop);
 void voice_loop_free(struct voice_loop *h);
-void voice_loop_deliver(struct voice_loop *h, const struct relay_peer_message *l);
+void voice_loop_deliver_peer_message(struct voice_loop *h, const struct relay_peer_message *l);
 
 void on_voice_socket_open(struct websocket *ws, void *arg); /* arg: struct voice_gateway_version */
 void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct str payload);
@@ -328,8 +328,8 @@ void on_voice_socket_closed(struct websocket *ws, int code);
 void on_voice_socket_shutdown(struct websocket *ws);
 
 /* Counts the unauthenticated sockets of an address. Returns false if there are too many. */
-bool relay_count_unauthenticated(struct relay *r, uint64_t address);
-void relay_uncount_unauthenticated(struct relay *r, uint64_t address);
+bool relay_count_unauthenticated_socket(struct relay *r, uint64_t address);
+void relay_uncount_unauthenticated_socket(struct relay *r, uint64_t address);
 
 /* --- participants.c, participant_messages.c: participants, on the relay's thread ------ */
 
@@ -377,7 +377,7 @@ struct participant_camera {
     bool offers_video; /* the client has sent op 12 */
     uint32_t video_ssrc;
     unsigned layer_count;
-    struct relay_layer layers[RELAY_LAYERS_MAX];
+    struct relay_video_layer layers[RELAY_LAYERS_MAX];
     struct str streams; /* the client's description: a JSON list */
 };
 
@@ -388,7 +388,7 @@ struct participant_media {
     uint32_t ssrc; /* first SSRC of the participant's block: audio */
     unsigned char key[ENCRYPTION_KEY_SIZE];
     struct media_cipher *cipher;     /* NULL for WebRTC, or if no protocol is selected yet */
-    struct webrtc *webrtc;           /* NULL for UDP, or if no protocol is selected yet */
+    struct webrtc_transport *webrtc; /* NULL for UDP, or if no protocol is selected yet */
     uint32_t announced[MEDIA_SSRCS]; /* SSRCs that a browser sends with, in the block's order */
     struct rtp_stream audio;
     /* RTP streams of the participant's video SSRCs; NULL before the first such stream. */
@@ -425,8 +425,8 @@ struct relay_participant {
     struct relay *relay;
     struct relay_worker *worker;
     struct relay_room *room;
-    size_t index;               /* index in room->seats */
-    struct queue_sender sender; /* received media that waits */
+    size_t index;                     /* index in room->seats */
+    struct media_queue_sender sender; /* received media that waits */
     struct voice_state_key voice_state;
     snowflake server_id, channel_id;
     char session_id[RELAY_SESSION_MAX];
@@ -459,7 +459,7 @@ struct relay_room {
     snowflake guild_id; /* guild id in the voice states of the participants */
     struct relay *relay;
     struct relay_worker *worker;
-    struct queue_room share; /* share of the worker's time */
+    struct media_queue_room share; /* share of the worker's time */
     enum video_codec codec;
     struct relay_participant **participants;
     size_t count, cap;
@@ -485,14 +485,14 @@ struct relay_participant *find_browser_by_address(struct relay_participants *all
 void participant_set_address(struct relay_participant *s, const union media_address *a);
 /* Returns the op 5 bits that the others may see: 0 without the permission to speak, no priority bit
  * without the permission for it. */
-unsigned participant_visible_speaking(const struct relay_participant *s);
+unsigned participant_visible_speaking_bits(const struct relay_participant *s);
 /* Stores the speaking bits and sends them with the SSRC to the others (op 5). */
 void participant_set_speaking(struct relay_participant *s, unsigned speaking);
 /* Returns whether media can be encrypted for the participant and its address is known. */
 bool participant_is_reachable(const struct relay_participant *s);
 /* Returns whether the participant's transport carries video. Encryption modes that use the RTP
  * header as nonce do not, because only audio headers are checked for repetition. */
-bool participant_carries_video(const struct relay_participant *s);
+bool participant_transport_carries_video(const struct relay_participant *s);
 void participant_disconnect(struct relay_participant *s, enum relay_close_code code);
 /* Sends a message to all other participants of the room; releases t. */
 void send_to_other_participants(const struct relay_participant *s, struct serialized_message *t);
@@ -512,7 +512,7 @@ void participant_set_codecs(struct relay_participant *s, const struct codec_offe
  * `except`. */
 void room_choose_codec(struct relay_room *room, const struct relay_participant *except);
 /* Handle op 12 (video that a client sends) and op 15 (video that a client requests). */
-void participant_handle_video(struct relay_participant *s, struct relay_message *n);
+void participant_handle_video_offer(struct relay_participant *s, struct relay_message *n);
 void participant_handle_video_request(struct relay_participant *s,
                                       const struct video_request *wants);
 /* participant_may_send_video returns whether a video packet of s may be forwarded.
@@ -528,26 +528,27 @@ bool participant_receives_video(const struct relay_participant *to,
 struct dave_rooms *dave_rooms_new(struct relay_worker *w);
 void dave_rooms_free(struct dave_rooms *d); /* accepts NULL */
 /* Creates the DAVE group of a new room; `first` is the voice state of its first participant. */
-void room_start_group(struct relay_room *room, const struct relay_voice_state *first);
-void room_end_group(struct relay_room *room);
+void room_create_dave_group(struct relay_room *room, const struct relay_voice_state *first);
+void room_free_dave_group(struct relay_room *room);
 /* If encryption is required, returns why the participant may not send and receive media:
  * RELAY_DAVE_REQUIRED if its client does not support encryption, RELAY_RATE_LIMITED if the room has
  * as many members as encryption supports. Otherwise returns 0. */
-enum relay_close_code participant_media_refusal(const struct relay_participant *s);
-bool participant_must_not_have_media(const struct relay_participant *s);
+enum relay_close_code participant_media_refusal_code(const struct relay_participant *s);
+bool participant_media_is_refused(const struct relay_participant *s);
 /* Adds the participant to the group if its address is known; a member leaves first. Returns the
- * version for the session description, which must be sent before participant_group_described. */
-unsigned participant_join_group(struct relay_participant *s);
-void participant_group_described(struct relay_participant *s, unsigned version);
+ * version for the session description, which must be sent before participant_on_description_sent.
+ */
+unsigned participant_join_dave_group(struct relay_participant *s);
+void participant_on_description_sent(struct relay_participant *s, unsigned version);
 /* Adds a participant that has its session description to the group when its address is known. */
-void participant_join_group_late(struct relay_participant *s);
+void participant_join_dave_group_late(struct relay_participant *s);
 /* Adds a resumed participant again if its messages are not stored (old gateway versions). */
-void participant_resume_group(struct relay_participant *s);
+void participant_rejoin_dave_group(struct relay_participant *s);
 /* Removes a participant from the group. It must no longer be in the room's list. */
-void participant_leave_group(struct relay_participant *s);
-void participant_handle_dave(struct relay_participant *s, const struct relay_message *n);
+void participant_leave_dave_group(struct relay_participant *s);
+void participant_handle_dave_message(struct relay_participant *s, const struct relay_message *n);
 /* Returns the version of DAVE that the participant uses. */
-unsigned participant_group_version(const struct relay_participant *s);
+unsigned participant_dave_version(const struct relay_participant *s);
 
 /* --- outbox.c: messages to a participant ---------------------------------------------- */
 
@@ -557,29 +558,29 @@ void outbox_send(struct relay_participant *s, struct serialized_message *t);
 void outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t);
 void outbox_send_resumed(struct relay_participant *s);
 /* outbox_can_replay_after returns whether all messages after seq_ack are still stored.
- * outbox_replay sends them again. */
+ * outbox_replay_after sends them again. */
 bool outbox_can_replay_after(const struct relay_participant *s, int64_t seq_ack);
-void outbox_replay(struct relay_participant *s, int64_t seq_ack);
-void outbox_drop_acknowledged(struct relay_participant *s, int64_t seq_ack);
+void outbox_replay_after(struct relay_participant *s, int64_t seq_ack);
+void outbox_drop_acknowledged_messages(struct relay_participant *s, int64_t seq_ack);
 void outbox_clear(struct relay_participant *s);
 
 void outbox_send_ready(struct relay_participant *s);
-void outbox_send_version(struct relay_participant *s);
+void outbox_send_voice_version(struct relay_participant *s);
 void outbox_send_session_description(struct relay_participant *s, unsigned dave_version);
 /* Sends the list of the other participants (op 11). */
-void outbox_send_participants(struct relay_participant *s);
+void outbox_send_participant_list(struct relay_participant *s);
 
 /* Writes one video layer: as IDENTIFY requested it, or as op 12 offers it (`offered`, or NULL). */
 struct json_writer;
 void write_video_layer_json(struct json_writer *j, const struct relay_participant *s,
                             unsigned layer, const struct offered_video_layer *offered);
 /* Create messages about a participant, for the other participants. */
-struct serialized_message *speaking_message(const struct relay_participant *about);
-struct serialized_message *video_message(const struct relay_participant *about);
-struct serialized_message *client_disconnect_message(const struct relay_participant *about);
-struct serialized_message *want_all_video_message(void);
-struct serialized_message *video_codec_message(enum video_codec codec);
-struct serialized_message *client_connect_message(const struct relay_participant *about);
+struct serialized_message *create_speaking_message(const struct relay_participant *about);
+struct serialized_message *create_video_message(const struct relay_participant *about);
+struct serialized_message *create_client_disconnect_message(const struct relay_participant *about);
+struct serialized_message *create_want_all_video_message(void);
+struct serialized_message *create_video_codec_message(enum video_codec codec);
+struct serialized_message *create_client_connect_message(const struct relay_participant *about);
 
 /* --- media.c and dispatch.c: RTP and RTCP ---------------------------------------------- */
 
@@ -587,17 +588,18 @@ void participant_free_streams(struct relay_participant *s);
 /* Creates the state for handling datagrams on a worker. The second state of a worker, inner_work,
  * shares the batch of outgoing datagrams with the first, `outer`. For the first state outer is
  * NULL. */
-struct packet_work *packet_work_new(struct relay_worker *w, const struct packet_work *outer);
-void packet_work_free(struct packet_work *work); /* accepts NULL */
+struct packet_handler *packet_handler_new(struct relay_worker *w,
+                                          const struct packet_handler *outer);
+void packet_handler_free(struct packet_handler *work); /* accepts NULL */
 /* Answers a request datagram at once; queues a media datagram until its sender's turn. Takes over
  * d. */
-void media_dispatch(struct packet_work *work, struct media_datagram *d);
+void media_dispatch_datagram(struct packet_handler *work, struct media_datagram *d);
 /* Handles the datagram of the queue that is due. Returns false if the queue is empty. */
-bool media_handle_next(struct packet_work *work);
+bool media_handle_next_datagram(struct packet_handler *work);
 /* Sends the queued datagrams now, although their batch is not full. */
-void media_flush(struct packet_work *work);
+void media_send_queued_datagrams(struct packet_handler *work);
 /* Drops the queued media that the participant has sent. */
-void participant_drop_media(struct relay_participant *s);
+void participant_drop_queued_media(struct relay_participant *s);
 
 /* --- media_socket.c: the UDP socket, on the receiver's thread ------------------------- */
 

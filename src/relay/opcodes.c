@@ -63,7 +63,7 @@ static const struct schema resume_schema = { .size = sizeof(struct voice_resume)
 static const struct type type_resume = { .kind = KIND_OBJECT, .schema = &resume_schema };
 
 /* Parses the token. Returns false if it is not well-formed. */
-static bool parse_token(struct str hex, unsigned char out[RELAY_TOKEN_SIZE])
+static bool parse_voice_token(struct str hex, unsigned char out[RELAY_TOKEN_SIZE])
 {
     size_t n;
 
@@ -99,7 +99,7 @@ static void handle_voice_identify(struct voice_peer *p, const void *d)
     if (!require_channel_id(p, &in->channel_id))
         return;
     struct pending_identify *c = mem_new(sizeof *c);
-    bool token = parse_token(in->token, c->token),
+    bool token = parse_voice_token(in->token, c->token),
          session = parse_session_id(in->session_id, c->session_id);
 
     if (!token || !session) {
@@ -132,7 +132,7 @@ static void handle_voice_resume(struct voice_peer *p, const void *d)
     n->resume.channel_id = in->channel_id.value;
     n->resume.server_id = in->server_id;
     n->resume.seq_ack = in->seq_ack.given == GIVEN ? in->seq_ack.value : -1;
-    if (!parse_token(in->token, n->resume.token) ||
+    if (!parse_voice_token(in->token, n->resume.token) ||
         !parse_session_id(in->session_id, n->resume.session_id)) {
         voice_peer_close(p, RELAY_INVALID_SESSION, "invalid token or session id");
         mem_free(n);
@@ -171,7 +171,7 @@ static const struct schema select_schema = { .size = sizeof(struct voice_select)
 static const struct type type_select = { .kind = KIND_OBJECT, .schema = &select_schema };
 
 /* Decodes a JSON string. In the result, p is NULL if `raw` is not a string. */
-static struct str decode_string(struct voice_peer *p, struct str raw)
+static struct str decode_json_string(struct voice_peer *p, struct str raw)
 {
     const struct str *text = raw.n && raw.p[0] == '"'
                                  ? schema_decode_or_null(&type_text, raw, p->loop_state->arena)
@@ -181,9 +181,10 @@ static struct str decode_string(struct voice_peer *p, struct str raw)
 }
 
 /* Browsers put the SDP into data and into sdp; some libraries use only one of them. */
-static void select_webrtc(struct voice_peer *p, const struct voice_select *in)
+static void handle_select_webrtc(struct voice_peer *p, const struct voice_select *in)
 {
-    struct str data = decode_string(p, in->data), text = data.p ? data : decode_string(p, in->sdp);
+    struct str data = decode_json_string(p, in->data),
+               text = data.p ? data : decode_json_string(p, in->sdp);
     struct codec_offer codecs = parse_codec_list(&in->codecs);
     struct sdp_offer offer;
 
@@ -221,7 +222,7 @@ static void handle_voice_select_protocol(struct voice_peer *p, const void *d)
         return;
     }
     if (str_is(in->protocol, "webrtc")) {
-        select_webrtc(p, in);
+        handle_select_webrtc(p, in);
         return;
     }
     if (!str_is(in->protocol, "udp")) {
@@ -232,7 +233,7 @@ static void handle_voice_select_protocol(struct voice_peer *p, const void *d)
         voice_peer_close(p, RELAY_BAD_REQUEST, "malformed payload");
         return;
     }
-    if (!mode || !relay_offers_encryption(p->loop_state->relay, mode)) {
+    if (!mode || !relay_offers_encryption_mode(p->loop_state->relay, mode)) {
         voice_peer_close(p, RELAY_BAD_MODE, "unknown encryption mode");
         return;
     }
@@ -309,7 +310,7 @@ static bool is_json_number(struct str raw)
            (raw.p[0] == '-' || (raw.p[0] >= '0' && raw.p[0] <= '9'));
 }
 
-static void send_acknowledgement(struct voice_peer *p, int64_t seq_ack)
+static void forward_sequence_acknowledgement(struct voice_peer *p, int64_t seq_ack)
 {
     if (p->state != VOICE_IDENTIFIED || seq_ack == p->seq_ack)
         return;
@@ -335,7 +336,7 @@ static void handle_voice_heartbeat(struct voice_peer *p, struct str raw)
         const struct voice_heartbeat *in = d;
         t = in->t;
         if (in->seq_ack.given == GIVEN)
-            send_acknowledgement(p, in->seq_ack.value);
+            forward_sequence_acknowledgement(p, in->seq_ack.value);
     }
     if (!is_json_number(t))
         t = STR("null");
@@ -376,7 +377,7 @@ const struct voice_op_row voice_op_rows[] = {
     { 0 },
 };
 
-static const struct voice_op_row *find_op_row(int64_t op)
+static const struct voice_op_row *find_voice_op_row(int64_t op)
 {
     for (const struct voice_op_row *r = voice_op_rows; r->name; r++)
         if (r->op == (enum voice_op)op)
@@ -384,7 +385,7 @@ static const struct voice_op_row *find_op_row(int64_t op)
     return NULL;
 }
 
-static bool is_within_rate_limit(struct voice_peer *p)
+static bool socket_is_within_rate_limit(struct voice_peer *p)
 {
     int64_t now = clock_steady_ms();
 
@@ -395,7 +396,8 @@ static bool is_within_rate_limit(struct voice_peer *p)
     return ++p->messages <= RATE_MESSAGES;
 }
 
-static void run_op_row(struct voice_peer *p, const struct voice_op_row *row, struct str raw)
+static void decode_and_handle_op(struct voice_peer *p, const struct voice_op_row *row,
+                                 struct str raw)
 {
     struct form form = { .arena = p->loop_state->arena };
     void *d;
@@ -415,7 +417,7 @@ static void run_op_row(struct voice_peer *p, const struct voice_op_row *row, str
  * ignored. */
 static void handle_voice_op(struct voice_peer *p, int64_t op, struct str raw)
 {
-    const struct voice_op_row *row = find_op_row(op);
+    const struct voice_op_row *row = find_voice_op_row(op);
     bool beats = op == VOICE_HEARTBEAT, begins = row && row->begins;
 
     if (!beats && begins && p->state != VOICE_UNAUTHENTICATED)
@@ -423,7 +425,7 @@ static void handle_voice_op(struct voice_peer *p, int64_t op, struct str raw)
     else if (!beats && !begins && p->state == VOICE_UNAUTHENTICATED)
         voice_peer_close(p, RELAY_NOT_IDENTIFIED, "not identified");
     else if (row && (beats || begins || p->state == VOICE_IDENTIFIED))
-        run_op_row(p, row, raw);
+        decode_and_handle_op(p, row, raw);
 }
 
 void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
@@ -436,12 +438,12 @@ void on_voice_socket_message(struct websocket *ws, enum ws_opcode opcode, struct
     if (p->closing)
         return;
     arena_reset(p->loop_state->arena);
-    if (!is_within_rate_limit(p)) {
+    if (!socket_is_within_rate_limit(p)) {
         voice_peer_close(p, RELAY_RATE_LIMITED, "too many messages");
         return;
     }
     if (opcode == WS_BINARY) {
-        handle_voice_binary(p, payload);
+        handle_voice_binary_message(p, payload);
         return;
     }
     if (payload.n == 0 || payload.n > VOICE_MAX_MESSAGE ||

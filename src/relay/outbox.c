@@ -66,7 +66,7 @@ struct serialized_message *serialized_message_from_buf(enum voice_op op, struct 
     return t;
 }
 
-static struct json_writer begin_payload(struct buf *out)
+static struct json_writer begin_payload_json(struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);
 
@@ -75,12 +75,12 @@ static struct json_writer begin_payload(struct buf *out)
     return j;
 }
 
-static struct serialized_message *clients_connect_message(
+static struct serialized_message *create_clients_connect_message(
     struct relay_participant *const *participants, size_t count,
     const struct relay_participant *except)
 {
     struct buf out;
-    struct json_writer j = begin_payload(&out);
+    struct json_writer j = begin_payload_json(&out);
 
     json_write_name(&j, "user_ids");
     json_begin_array(&j);
@@ -95,14 +95,15 @@ static struct serialized_message *clients_connect_message(
 enum { CLIENTS_PER_MESSAGE = 1000 }; /* participants per message: limits its size */
 
 /* Creates op 11 for the page number `list` of the room's participants, without s. */
-static struct serialized_message *participants_page_message(const struct relay_participant *s,
-                                                            size_t list)
+static struct serialized_message *create_participants_page_message(
+    const struct relay_participant *s, size_t list)
 {
     const struct relay_room *room = s->room;
     size_t from = list * CLIENTS_PER_MESSAGE, left = from < room->count ? room->count - from : 0;
 
-    return clients_connect_message(room->participants + (left ? from : 0),
-                                   left < CLIENTS_PER_MESSAGE ? left : CLIENTS_PER_MESSAGE, s);
+    return create_clients_connect_message(room->participants + (left ? from : 0),
+                                          left < CLIENTS_PER_MESSAGE ? left : CLIENTS_PER_MESSAGE,
+                                          s);
 }
 
 /* --- sequence numbers ----------------------------------------------------------------- */
@@ -122,7 +123,7 @@ static uint16_t ring_sequence_number(const struct relay_participant *s, unsigned
 }
 
 /* Removes the oldest stored message; frees the ring when it becomes empty. */
-static void ring_drop_first(struct relay_participant *s)
+static void drop_oldest_stored_message(struct relay_participant *s)
 {
     struct serialized_message *first = *ring_slot(s, 0);
 
@@ -139,10 +140,10 @@ static void ring_drop_first(struct relay_participant *s)
 void outbox_clear(struct relay_participant *s)
 {
     while (s->outbox.ring_count)
-        ring_drop_first(s);
+        drop_oldest_stored_message(s);
 }
 
-static void ring_grow(struct relay_participant *s)
+static void grow_message_ring(struct relay_participant *s)
 {
     unsigned cap = s->outbox.ring_cap ? 2 * s->outbox.ring_cap : 4;
     struct serialized_message **larger = mem_new(cap * sizeof *larger);
@@ -156,21 +157,21 @@ static void ring_grow(struct relay_participant *s)
 }
 
 /* Stores a message for RESUME; t is NULL for a list of participants. */
-static void ring_append(struct relay_participant *s, struct serialized_message *t)
+static void append_to_message_ring(struct relay_participant *s, struct serialized_message *t)
 {
     size_t n = t ? t->n : 0;
 
     while (s->outbox.ring_count == VOICE_REPLAY_MAX ||
            (s->outbox.ring_count && s->outbox.ring_bytes + n > VOICE_REPLAY_BYTES))
-        ring_drop_first(s);
+        drop_oldest_stored_message(s);
     s->outbox.ring_bytes += n;
     if (s->outbox.ring_count == s->outbox.ring_cap)
-        ring_grow(s);
+        grow_message_ring(s);
     *ring_slot(s, s->outbox.ring_count++) = t ? serialized_message_ref(t) : NULL;
 }
 
-static void send_to_socket(const struct relay_participant *s, struct serialized_message *t,
-                           unsigned seq)
+static void send_message_to_socket(const struct relay_participant *s, struct serialized_message *t,
+                                   unsigned seq)
 {
     if (s->peer)
         peer_message_send_text(s->relay, s->loop, s->peer, t, seq);
@@ -183,19 +184,19 @@ static unsigned assign_sequence_number(struct relay_participant *s,
     if (s->version < VOICE_SEQUENCE_VERSION)
         return 0;
     s->outbox.seq = s->outbox.seq == UINT16_MAX ? 1 : (uint16_t)(s->outbox.seq + 1);
-    ring_append(s, stored);
+    append_to_message_ring(s, stored);
     return s->outbox.seq;
 }
 
-static void send_and_store(struct relay_participant *s, struct serialized_message *t,
-                           struct serialized_message *stored)
+static void send_and_store_message(struct relay_participant *s, struct serialized_message *t,
+                                   struct serialized_message *stored)
 {
-    send_to_socket(s, t, assign_sequence_number(s, stored));
+    send_message_to_socket(s, t, assign_sequence_number(s, stored));
 }
 
 void outbox_send(struct relay_participant *s, struct serialized_message *t)
 {
-    send_and_store(s, t, t);
+    send_and_store_message(s, t, t);
 }
 
 void outbox_add_to_broadcast(struct relay_participant *s, struct serialized_message *t)
@@ -210,12 +211,12 @@ void outbox_send_resumed(struct relay_participant *s)
 {
     struct serialized_message *t = serialized_message_new(VOICE_RESUMED, STR("null"));
 
-    send_to_socket(s, t, 0);
+    send_message_to_socket(s, t, 0);
     serialized_message_unref(t);
 }
 
 /* Returns the index of a stored message, or -1 if it is not stored. */
-static int ring_find(const struct relay_participant *s, int64_t seq)
+static int find_stored_message(const struct relay_participant *s, int64_t seq)
 {
     for (unsigned i = 0; i < s->outbox.ring_count; i++)
         if (ring_sequence_number(s, i) == seq)
@@ -224,9 +225,10 @@ static int ring_find(const struct relay_participant *s, int64_t seq)
 }
 
 /* Finds the index of the first message after seq_ack. Returns false if it is no longer stored. */
-static bool ring_find_after(const struct relay_participant *s, int64_t seq_ack, unsigned *ret)
+static bool find_first_message_after(const struct relay_participant *s, int64_t seq_ack,
+                                     unsigned *ret)
 {
-    int last = ring_find(s, seq_ack);
+    int last = find_stored_message(s, seq_ack);
     int64_t next = seq_ack <= 0 ? 1 : seq_ack % UINT16_MAX + 1;
 
     *ret = s->outbox.ring_count;
@@ -240,34 +242,35 @@ bool outbox_can_replay_after(const struct relay_participant *s, int64_t seq_ack)
 {
     unsigned at;
 
-    return ring_find_after(s, seq_ack, &at);
+    return find_first_message_after(s, seq_ack, &at);
 }
 
-void outbox_replay(struct relay_participant *s, int64_t seq_ack)
+void outbox_replay_after(struct relay_participant *s, int64_t seq_ack)
 {
     unsigned at;
     size_t lists = 0;
 
-    ring_find_after(s, seq_ack, &at);
+    find_first_message_after(s, seq_ack, &at);
     for (; at < s->outbox.ring_count; at++) {
         struct serialized_message *stored = *ring_slot(s, at);
         struct serialized_message *t =
-            stored ? serialized_message_ref(stored) : participants_page_message(s, lists++);
+            stored ? serialized_message_ref(stored) : create_participants_page_message(s, lists++);
 
-        send_to_socket(s, t, ring_sequence_number(s, at));
+        send_message_to_socket(s, t, ring_sequence_number(s, at));
         serialized_message_unref(t);
     }
 }
 
-void outbox_drop_acknowledged(struct relay_participant *s, int64_t seq_ack)
+void outbox_drop_acknowledged_messages(struct relay_participant *s, int64_t seq_ack)
 {
-    for (int count = ring_find(s, seq_ack) + 1; count > 0; count--)
-        ring_drop_first(s);
+    for (int count = find_stored_message(s, seq_ack) + 1; count > 0; count--)
+        drop_oldest_stored_message(s);
 }
 
 /* --- messages ------------------------------------------------------------------------- */
 
-static void send_payload(struct relay_participant *to, enum voice_op op, struct buf *d)
+static void send_payload_to_participant(struct relay_participant *to, enum voice_op op,
+                                        struct buf *d)
 {
     struct serialized_message *t = serialized_message_from_buf(op, d);
 
@@ -298,7 +301,7 @@ void outbox_send_ready(struct relay_participant *s)
 {
     const struct relay *r = s->relay;
     struct buf out;
-    struct json_writer j = begin_payload(&out);
+    struct json_writer j = begin_payload_json(&out);
 
     json_write_name(&j, "ssrc");
     json_write_int(&j, s->media.ssrc);
@@ -311,7 +314,7 @@ void outbox_send_ready(struct relay_participant *s)
     json_write_name(&j, "modes");
     json_begin_array(&j);
     for (unsigned i = 0; encryption_mode_name(i); i++)
-        if (relay_offers_encryption(r, encryption_mode_find(str_of(encryption_mode_name(i)))))
+        if (relay_offers_encryption_mode(r, encryption_mode_find(str_of(encryption_mode_name(i)))))
             json_write_text(&j, str_of(encryption_mode_name(i)));
     json_end_array(&j);
     json_write_name(&j, "experiments");
@@ -323,10 +326,10 @@ void outbox_send_ready(struct relay_participant *s)
         write_video_layer_json(&j, s, i, NULL);
     json_end_array(&j);
     json_end_object(&j);
-    send_payload(s, VOICE_READY, &out);
+    send_payload_to_participant(s, VOICE_READY, &out);
 }
 
-void outbox_send_version(struct relay_participant *s)
+void outbox_send_voice_version(struct relay_participant *s)
 {
     struct serialized_message *t = serialized_message_new(
         VOICE_VERSION, STR("{\"voice\":\"guildhall\",\"rtc_worker\":\"guildhall\"}"));
@@ -335,7 +338,7 @@ void outbox_send_version(struct relay_participant *s)
     serialized_message_unref(t);
 }
 
-static void write_key_json(struct json_writer *j, const struct relay_participant *s)
+static void write_encryption_key_json(struct json_writer *j, const struct relay_participant *s)
 {
     json_write_name(j, "mode");
     json_write_text(j, str_of(media_cipher_mode_name(s->media.cipher)));
@@ -351,7 +354,7 @@ static void write_sdp_json(struct json_writer *j, const struct relay_participant
     struct buf sdp;
 
     buf_init(&sdp, SIZE_MAX);
-    webrtc_write_answer(s->media.webrtc, &sdp);
+    webrtc_write_sdp_answer(s->media.webrtc, &sdp);
     json_write_name(j, "sdp");
     json_write_text(j, buf_str(&sdp));
     buf_clear(&sdp);
@@ -360,12 +363,12 @@ static void write_sdp_json(struct json_writer *j, const struct relay_participant
 void outbox_send_session_description(struct relay_participant *s, unsigned dave_version)
 {
     struct buf out;
-    struct json_writer j = begin_payload(&out);
+    struct json_writer j = begin_payload_json(&out);
 
     if (s->media.webrtc)
         write_sdp_json(&j, s);
     else
-        write_key_json(&j, s);
+        write_encryption_key_json(&j, s);
     json_write_name(&j, "audio_codec");
     json_write_text(&j, STR("opus"));
     json_write_name(&j, "video_codec");
@@ -375,17 +378,17 @@ void outbox_send_session_description(struct relay_participant *s, unsigned dave_
     json_write_name(&j, "dave_protocol_version");
     json_write_int(&j, dave_version);
     json_end_object(&j);
-    send_payload(s, VOICE_SESSION_DESCRIPTION, &out);
+    send_payload_to_participant(s, VOICE_SESSION_DESCRIPTION, &out);
 }
 
 /* Without the permission to speak the bits are 0; the SSRC is sent anyway, for later. */
-struct serialized_message *speaking_message(const struct relay_participant *about)
+struct serialized_message *create_speaking_message(const struct relay_participant *about)
 {
     struct buf out;
-    struct json_writer j = begin_payload(&out);
+    struct json_writer j = begin_payload_json(&out);
 
     json_write_name(&j, "speaking");
-    json_write_int(&j, participant_visible_speaking(about));
+    json_write_int(&j, participant_visible_speaking_bits(about));
     json_write_name(&j, "ssrc");
     json_write_int(&j, about->media.ssrc);
     json_write_name(&j, "user_id");
@@ -394,10 +397,10 @@ struct serialized_message *speaking_message(const struct relay_participant *abou
     return serialized_message_from_buf(VOICE_SPEAKING, &out);
 }
 
-struct serialized_message *video_message(const struct relay_participant *about)
+struct serialized_message *create_video_message(const struct relay_participant *about)
 {
     struct buf out;
-    struct json_writer j = begin_payload(&out);
+    struct json_writer j = begin_payload_json(&out);
 
     json_write_name(&j, "user_id");
     json_write_id(&j, about->voice_state.user_id);
@@ -412,15 +415,15 @@ struct serialized_message *video_message(const struct relay_participant *about)
 }
 
 /* Asks a sender for all layers of its video; the relay chooses the layer that each viewer gets. */
-struct serialized_message *want_all_video_message(void)
+struct serialized_message *create_want_all_video_message(void)
 {
     return serialized_message_new(VOICE_MEDIA_SINK_WANTS, STR("{\"any\":100}"));
 }
 
-struct serialized_message *video_codec_message(enum video_codec codec)
+struct serialized_message *create_video_codec_message(enum video_codec codec)
 {
     struct buf out;
-    struct json_writer j = begin_payload(&out);
+    struct json_writer j = begin_payload_json(&out);
 
     json_write_name(&j, "video_codec");
     json_write_text(&j, str_of(video_codec_name(codec)));
@@ -428,10 +431,10 @@ struct serialized_message *video_codec_message(enum video_codec codec)
     return serialized_message_from_buf(VOICE_SESSION_UPDATE, &out);
 }
 
-struct serialized_message *client_disconnect_message(const struct relay_participant *about)
+struct serialized_message *create_client_disconnect_message(const struct relay_participant *about)
 {
     struct buf out;
-    struct json_writer j = begin_payload(&out);
+    struct json_writer j = begin_payload_json(&out);
 
     json_write_name(&j, "user_id");
     json_write_id(&j, about->voice_state.user_id);
@@ -439,19 +442,19 @@ struct serialized_message *client_disconnect_message(const struct relay_particip
     return serialized_message_from_buf(VOICE_CLIENT_DISCONNECT, &out);
 }
 
-struct serialized_message *client_connect_message(const struct relay_participant *about)
+struct serialized_message *create_client_connect_message(const struct relay_participant *about)
 {
-    return clients_connect_message(&about->room->participants[about->index], 1, NULL);
+    return create_clients_connect_message(&about->room->participants[about->index], 1, NULL);
 }
 
 /* Lists of participants are long and only needed for a RESUME before the client has acknowledged
  * them, so they are not stored but written again with the current participants. */
-void outbox_send_participants(struct relay_participant *s)
+void outbox_send_participant_list(struct relay_participant *s)
 {
     for (size_t list = 0; list * CLIENTS_PER_MESSAGE < s->room->count; list++) {
-        struct serialized_message *t = participants_page_message(s, list);
+        struct serialized_message *t = create_participants_page_message(s, list);
 
-        send_and_store(s, t, NULL);
+        send_and_store_message(s, t, NULL);
         serialized_message_unref(t);
     }
 }

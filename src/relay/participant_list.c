@@ -7,13 +7,13 @@
 
 enum { PARTICIPANTS_PER_ITERATION = 500 }; /* participants per iteration of a worker's loop */
 
-static void append_number(struct json_writer *j, const char *name, uint64_t n)
+static void write_number_member(struct json_writer *j, const char *name, uint64_t n)
 {
     json_write_key(j, str_of(name));
     json_write_int(j, (int64_t)n);
 }
 
-static void append_text(struct json_writer *j, const char *name, struct str text)
+static void write_text_member(struct json_writer *j, const char *name, struct str text)
 {
     json_write_key(j, str_of(name));
     json_write_text(j, text);
@@ -27,10 +27,10 @@ static struct str format_media_address(const struct relay_participant *s,
     return s->media.has_address ? str_slice(text, address_format(&a, text)) : STR("");
 }
 
-static const char *mode_name_of(const struct relay_participant *s)
+static const char *encryption_mode_name_of(const struct relay_participant *s)
 {
     if (s->media.webrtc)
-        return webrtc_mode_name(s->media.webrtc);
+        return webrtc_encryption_mode_name(s->media.webrtc);
     return s->media.cipher ? media_cipher_mode_name(s->media.cipher) : "";
 }
 
@@ -46,18 +46,18 @@ static void append_participant_json(const struct relay_participant *s, struct bu
     json_write_id(&j, s->channel_id);
     json_write_name(&j, "connected");
     json_write_bool(&j, s->peer != 0);
-    append_text(&j, "address", format_media_address(s, address));
-    append_text(&j, "transport",
-                s->media.webrtc   ? STR("webrtc")
-                : s->media.cipher ? STR("udp")
-                                  : STR(""));
-    append_text(&j, "mode", str_of(mode_name_of(s)));
-    append_number(&j, "version", (uint64_t)s->version);
-    append_number(&j, "dave", participant_group_version(s));
-    append_number(&j, "speaking", participant_visible_speaking(s));
-    append_number(&j, "packets", s->quality.packets);
-    append_number(&j, "missing", s->quality.missing - s->quality.late);
-    append_number(&j, "jitter_us", (uint64_t)s->quality.jitter_ns / 1000);
+    write_text_member(&j, "address", format_media_address(s, address));
+    write_text_member(&j, "transport",
+                      s->media.webrtc   ? STR("webrtc")
+                      : s->media.cipher ? STR("udp")
+                                        : STR(""));
+    write_text_member(&j, "mode", str_of(encryption_mode_name_of(s)));
+    write_number_member(&j, "version", (uint64_t)s->version);
+    write_number_member(&j, "dave", participant_dave_version(s));
+    write_number_member(&j, "speaking", participant_visible_speaking_bits(s));
+    write_number_member(&j, "packets", s->quality.packets);
+    write_number_member(&j, "missing", s->quality.missing - s->quality.late);
+    write_number_member(&j, "jitter_us", (uint64_t)s->quality.jitter_ns / 1000);
     json_end_object(&j);
     buf_add_char(out, '\n');
 }
@@ -69,7 +69,7 @@ struct participant_list {
     bool more;
 };
 
-static void list_participants_step(struct loop *loop, void *arg)
+static void append_participants_of_worker(struct loop *loop, void *arg)
 {
     struct participant_list *c = arg;
     const struct relay_participant *s = NULL;
@@ -89,7 +89,7 @@ void relay_list_participants(struct relay *r, struct buf *out)
         struct participant_list c = { .worker = &r->workers[i], .out = out };
 
         do
-            loop_call_and_wait(c.worker->loop, list_participants_step, &c);
+            loop_call_and_wait(c.worker->loop, append_participants_of_worker, &c);
         while (c.more);
     }
 }

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "relay/webrtc/webrtc.h"
 
-static bool has_same_salt(const struct relay_participant *s, const struct relay_voice_state *f)
+static bool participant_has_salt_of_state(const struct relay_participant *s,
+                                          const struct relay_voice_state *f)
 {
     return sodium_memcmp(s->voice_state.salt, f->salt, sizeof s->voice_state.salt) == 0;
 }
@@ -17,7 +18,7 @@ static bool has_same_salt(const struct relay_participant *s, const struct relay_
 
 enum { SPEAKING_VOICE = 1, SPEAKING_SHARE = 2, SPEAKING_PRIORITY = 4, SPEAKING_PER_SECOND = 10 };
 
-unsigned participant_visible_speaking(const struct relay_participant *s)
+unsigned participant_visible_speaking_bits(const struct relay_participant *s)
 {
     if (!s->permissions.can_speak)
         return 0;
@@ -26,37 +27,37 @@ unsigned participant_visible_speaking(const struct relay_participant *s)
 }
 
 /* Sends op 5, at most SPEAKING_PER_SECOND times per second, because a room may have 10,000
- * participants; the final state is sent by on_speaking_deadline. */
-static void send_speaking(struct relay_participant *s)
+ * participants; the final state is sent by on_delayed_speaking_due. */
+static void send_speaking_or_delay(struct relay_participant *s)
 {
     if (!request_is_within_limit(&s->rate.speaking, clock_monotonic_ns() / 1000000,
                                  SPEAKING_PER_SECOND)) {
         if (!s->speech.late.link.next)
-            deadline_restart(participants_of(s)->speaking_deadlines, &s->speech.late);
+            deadline_restart(participants_of_same_worker(s)->speaking_deadlines, &s->speech.late);
         return;
     }
-    s->speech.sent = participant_visible_speaking(s);
-    send_to_other_participants(s, speaking_message(s));
+    s->speech.sent = participant_visible_speaking_bits(s);
+    send_to_other_participants(s, create_speaking_message(s));
 }
 
-void on_speaking_deadline(struct deadline *d)
+void on_delayed_speaking_due(struct deadline *d)
 {
     struct relay_participant *s = container_of(d, struct relay_participant, speech.late);
 
-    if (participant_visible_speaking(s) != s->speech.sent)
-        send_speaking(s);
+    if (participant_visible_speaking_bits(s) != s->speech.sent)
+        send_speaking_or_delay(s);
 }
 
-static void send_arrival(struct relay_participant *s)
+static void send_messages_of_arrival(struct relay_participant *s)
 {
     outbox_send_ready(s);
     if (s->room->count > 1)
-        outbox_send_participants(s);
-    send_to_other_participants(s, client_connect_message(s));
+        outbox_send_participant_list(s);
+    send_to_other_participants(s, create_client_connect_message(s));
     exchange_client_flags(s);
 }
 
-static bool room_is_full(const struct relay_participants *all, snowflake room_id)
+static bool relay_room_is_full(const struct relay_participants *all, snowflake room_id)
 {
     const struct relay_room *room = map_get(&all->rooms, room_id);
     size_t most = all->relay->options.room_max;
@@ -67,8 +68,8 @@ static bool room_is_full(const struct relay_participants *all, snowflake room_id
 /* Refuses a client whose room is full, although its stored voice state says "connected":
  * PEER_MESSAGE_IDENTIFIED gives the socket the key of that state, so that the close which follows
  * marks the state as disconnected. */
-static void refuse_full_room(struct relay_worker *w, struct pending_identify *c,
-                             const struct voice_state_key *location)
+static void refuse_identify_of_full_room(struct relay_worker *w, struct pending_identify *c,
+                                         const struct voice_state_key *location)
 {
     peer_message_send_identified(w, c->loop, c->number, PEER_MESSAGE_IDENTIFIED, location);
     peer_message_send(c->relay, c->loop, c->number, PEER_MESSAGE_CLOSE, RELAY_RATE_LIMITED);
@@ -82,22 +83,23 @@ static void add_participant(struct relay_participants *all, const struct relay_v
     struct relay_participant *before = find_participant_by_user(all, f->guild_id, f->user_id);
 
     if (before) {
-        participant_close_socket(
-            before, has_same_salt(before, f) ? PEER_MESSAGE_REPLACED : PEER_MESSAGE_CLOSE,
-            RELAY_DISCONNECTED);
+        participant_close_socket(before,
+                                 participant_has_salt_of_state(before, f) ? PEER_MESSAGE_REPLACED
+                                                                          : PEER_MESSAGE_CLOSE,
+                                 RELAY_DISCONNECTED);
         participant_remove(before);
     }
-    if (room_is_full(all, f->room_id)) {
-        struct voice_state_key location = voice_state_key_of(f);
+    if (relay_room_is_full(all, f->room_id)) {
+        struct voice_state_key location = voice_state_key_from(f);
 
-        refuse_full_room(all->worker, c, &location);
+        refuse_identify_of_full_room(all->worker, c, &location);
         return;
     }
     struct relay_participant *s = participant_new(all, c, f);
     mem_free(c);
     peer_message_send_identified(s->worker, s->loop, s->peer, PEER_MESSAGE_IDENTIFIED,
                                  &s->voice_state);
-    send_arrival(s);
+    send_messages_of_arrival(s);
 }
 
 /* Every worker gets each change; only the worker of the room adds a participant. */
@@ -107,10 +109,10 @@ static void apply_state_change(struct relay_participants *all, const struct rela
     bool owner = relay_worker_of_room(all->relay, f->room_id) == all->worker;
     struct pending_identify *c =
         f->claim && owner ? pending_identify_remove(all->relay, f->claim) : NULL;
-    unsigned visible_before = s ? participant_visible_speaking(s) : 0;
+    unsigned visible_before = s ? participant_visible_speaking_bits(s) : 0;
 
     if (!f->user_id) {
-        room_disconnect_all(all, f->room_id);
+        room_disconnect_all_participants(all, f->room_id);
         return;
     }
     if (c) {
@@ -119,7 +121,7 @@ static void apply_state_change(struct relay_participants *all, const struct rela
     }
     if (!s)
         return;
-    if (!f->channel_id || !has_same_salt(s, f)) {
+    if (!f->channel_id || !participant_has_salt_of_state(s, f)) {
         participant_disconnect(s, RELAY_DISCONNECTED);
         return;
     }
@@ -127,8 +129,8 @@ static void apply_state_change(struct relay_participants *all, const struct rela
     s->permissions.can_receive = f->may_receive_audio;
     s->permissions.can_send_video = f->may_send_video;
     s->permissions.has_priority = f->priority;
-    if (s->speech.announced && participant_visible_speaking(s) != visible_before)
-        send_speaking(s);
+    if (s->speech.announced && participant_visible_speaking_bits(s) != visible_before)
+        send_speaking_or_delay(s);
     participant_update_flags(s, f->flags);
 }
 
@@ -138,22 +140,22 @@ void participant_set_speaking(struct relay_participant *s, unsigned speaking)
 {
     unsigned bits = speaking & (SPEAKING_VOICE | SPEAKING_SHARE | SPEAKING_PRIORITY);
     bool known = s->speech.announced;
-    unsigned visible_before = participant_visible_speaking(s);
+    unsigned visible_before = participant_visible_speaking_bits(s);
 
     s->speech.announced = true;
     s->speech.speaking = bits;
-    if (!known || participant_visible_speaking(s) != visible_before)
-        send_speaking(s);
+    if (!known || participant_visible_speaking_bits(s) != visible_before)
+        send_speaking_or_delay(s);
 }
 
-static void handle_speaking(struct relay_participant *s, const struct relay_message *n)
+static void handle_speaking_message(struct relay_participant *s, const struct relay_message *n)
 {
     if (s->media.webrtc)
-        webrtc_announce_ssrc(s, 0, n->speaking.ssrc);
+        webrtc_store_announced_ssrc(s, 0, n->speaking.ssrc);
     participant_set_speaking(s, n->speaking.bits);
 }
 
-static void send_message(struct relay_participant *s, struct serialized_message *t)
+static void send_and_release_message(struct relay_participant *s, struct serialized_message *t)
 {
     outbox_send(s, t);
     serialized_message_unref(t);
@@ -168,26 +170,26 @@ static void send_present_participants(struct relay_participant *s)
         const struct relay_participant *other = room->participants[i];
 
         if (other != s && other->speech.announced)
-            send_message(s, speaking_message(other));
+            send_and_release_message(s, create_speaking_message(other));
         if (other != s && other->camera.offers_video)
-            send_message(s, video_message(other));
+            send_and_release_message(s, create_video_message(other));
     }
 }
 
-static void end_transport(struct relay_participant *s, bool keep_address)
+static void free_media_transport(struct relay_participant *s, bool keep_address)
 {
     if (!keep_address)
         participant_clear_address(s);
     media_cipher_free(s->media.cipher);
-    webrtc_free(s->media.webrtc);
+    webrtc_transport_free(s->media.webrtc);
     s->media.cipher = NULL;
     s->media.webrtc = NULL;
 }
 
-static bool start_udp(struct relay_participant *s, const struct encryption_mode *mode)
+static bool start_udp_transport(struct relay_participant *s, const struct encryption_mode *mode)
 {
     s->media.audio.has_new_sender = s->media.webrtc && s->media.audio.highest.begun;
-    end_transport(s, !s->media.webrtc);
+    free_media_transport(s, !s->media.webrtc);
     randombytes_buf(s->media.key, sizeof s->media.key);
     s->media.cipher = media_cipher_new(mode, s->media.key, 0);
     if (s->media.has_found && !s->media.has_address)
@@ -196,10 +198,10 @@ static bool start_udp(struct relay_participant *s, const struct encryption_mode 
 }
 
 /* Returns false, and logs the reason, if there is no certificate. */
-static bool start_webrtc(struct relay_participant *s, const struct relay_message *n)
+static bool start_webrtc_transport(struct relay_participant *s, const struct relay_message *n)
 {
-    end_transport(s, false);
-    s->media.webrtc = webrtc_new(s, str_slice(n->text, n->n));
+    free_media_transport(s, false);
+    s->media.webrtc = webrtc_transport_new(s, str_slice(n->text, n->n));
     if (s->media.webrtc)
         s->media.webrtc->transport_cc_id = n->select.transport_cc_id;
     return s->media.webrtc;
@@ -210,21 +212,21 @@ static void handle_select_protocol(struct relay_participant *s, const struct rel
 {
     bool again = s->described, browser = !n->select.mode;
 
-    enum relay_close_code refusal = participant_media_refusal(s);
+    enum relay_close_code refusal = participant_media_refusal_code(s);
 
     if (refusal && (browser || s->media.has_found)) {
         participant_disconnect(s, refusal);
         return;
     }
-    if (!(browser ? start_webrtc(s, n) : start_udp(s, n->select.mode))) {
+    if (!(browser ? start_webrtc_transport(s, n) : start_udp_transport(s, n->select.mode))) {
         participant_disconnect(s, RELAY_UNKNOWN_ERROR);
         return;
     }
     participant_set_codecs(s, &n->select.offer);
     s->described = true;
-    unsigned dave_version = participant_join_group(s);
+    unsigned dave_version = participant_join_dave_group(s);
     outbox_send_session_description(s, dave_version);
-    participant_group_described(s, dave_version);
+    participant_on_description_sent(s, dave_version);
     if (!again)
         send_present_participants(s);
 }
@@ -244,7 +246,8 @@ static struct relay_participant *find_participant_to_resume(const struct relay_p
 
 /* The worker of the participant is unknown, so each worker passes a RESUME on to the next worker
  * until one has the participant. Returns whether the RESUME was passed on. */
-static bool pass_resume_on(const struct relay_participants *all, const struct relay_message *n)
+static bool pass_resume_to_next_worker(const struct relay_participants *all,
+                                       const struct relay_message *n)
 {
     if (find_participant_by_token(all, n->resume.token) ||
         all->worker->index + 1 == all->relay->worker_count)
@@ -261,7 +264,7 @@ static void resume_participant(struct relay_participants *all, const struct rela
 {
     struct relay_participant *s = find_participant_to_resume(all, n);
 
-    if (!s && pass_resume_on(all, n))
+    if (!s && pass_resume_to_next_worker(all, n))
         return;
     if (!s || !outbox_can_replay_after(s, n->resume.seq_ack)) {
         peer_message_send(all->relay, n->loop, n->peer, PEER_MESSAGE_CLOSE, RELAY_INVALID_SESSION);
@@ -276,15 +279,15 @@ static void resume_participant(struct relay_participants *all, const struct rela
     peer_message_send_identified(s->worker, s->loop, s->peer, PEER_MESSAGE_RESUMED,
                                  &s->voice_state);
     outbox_send_resumed(s);
-    outbox_replay(s, n->resume.seq_ack);
-    participant_resume_group(s);
+    outbox_replay_after(s, n->resume.seq_ack);
+    participant_rejoin_dave_group(s);
 }
 
 static void start_resume_timeout(struct relay_participant *s)
 {
-    participant_map_remove(&participants_of(s)->by_peer, s->peer, s);
+    remove_participant_from_map(&participants_of_same_worker(s)->by_peer, s->peer, s);
     s->peer = 0;
-    deadline_restart(participants_of(s)->resume_deadlines, &s->resume_deadline);
+    deadline_restart(participants_of_same_worker(s)->resume_deadlines, &s->resume_deadline);
 }
 
 void participants_handle_message(struct relay_participants *all, struct relay_message *n)
@@ -305,15 +308,15 @@ void participants_handle_message(struct relay_participants *all, struct relay_me
     else if (n->kind == RELAY_MESSAGE_CODECS)
         participant_set_codecs(s, &n->offer);
     else if (n->kind == RELAY_MESSAGE_SPEAKING)
-        handle_speaking(s, n);
+        handle_speaking_message(s, n);
     else if (n->kind == RELAY_MESSAGE_VIDEO)
-        participant_handle_video(s, n);
+        participant_handle_video_offer(s, n);
     else if (n->kind == RELAY_MESSAGE_VIDEO_REQUEST)
         participant_handle_video_request(s, &n->wants);
     else if (n->kind == RELAY_MESSAGE_ACK)
-        outbox_drop_acknowledged(s, n->seq_ack);
+        outbox_drop_acknowledged_messages(s, n->seq_ack);
     else if (n->kind == RELAY_MESSAGE_VERSION)
-        outbox_send_version(s);
+        outbox_send_voice_version(s);
     else if (n->kind == RELAY_MESSAGE_DAVE)
-        participant_handle_dave(s, n);
+        participant_handle_dave_message(s, n);
 }

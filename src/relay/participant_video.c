@@ -20,7 +20,7 @@ void room_choose_codec(struct relay_room *room, const struct relay_participant *
     if (best == room->codec)
         return;
     room->codec = best;
-    struct serialized_message *t = video_codec_message(best);
+    struct serialized_message *t = create_video_codec_message(best);
     for (size_t i = 0; i < room->count; i++)
         if (room->participants[i] != except && room->participants[i]->offer.decodes.given)
             outbox_send(room->participants[i], t);
@@ -40,8 +40,8 @@ void participant_set_codecs(struct relay_participant *s, const struct codec_offe
 /* --- video that is sent --------------------------------------------------------------- */
 
 /* Returns whether the SSRCs of a layer are in the sender's own block. */
-static bool layer_ssrc_is_own(const struct relay_participant *s,
-                              const struct offered_video_layer *layer_in)
+static bool layer_ssrcs_are_in_sender_block(const struct relay_participant *s,
+                                            const struct offered_video_layer *layer_in)
 {
     int64_t at = layer_in->ssrc - (int64_t)s->media.ssrc;
 
@@ -49,14 +49,15 @@ static bool layer_ssrc_is_own(const struct relay_participant *s,
            (!layer_in->rtx_ssrc || layer_in->rtx_ssrc == layer_in->ssrc + 1);
 }
 
-static bool video_ssrcs_are_own(const struct relay_participant *s, const struct relay_message *n)
+static bool video_ssrcs_are_in_sender_block(const struct relay_participant *s,
+                                            const struct relay_message *n)
 {
     int64_t at = n->video.ssrc - (int64_t)s->media.ssrc;
 
     if (n->video.ssrc && (at < 1 || at >= SSRCS_PER_PARTICIPANT))
         return false;
     for (unsigned i = 0; i < n->video.count; i++)
-        if (!layer_ssrc_is_own(s, &n->video.shown[i]))
+        if (!layer_ssrcs_are_in_sender_block(s, &n->video.shown[i]))
             return false;
     return true;
 }
@@ -73,7 +74,7 @@ static bool update_video_layers(struct relay_participant *s, const struct relay_
         s->camera.layers[0].active = active = true;
     for (unsigned i = 0; n->video.ssrc && i < n->video.count; i++) {
         const struct offered_video_layer *layer_in = &n->video.shown[i];
-        struct relay_layer *layer =
+        struct relay_video_layer *layer =
             &s->camera.layers[video_layer_of_ssrc(s->media.ssrc, (uint32_t)layer_in->ssrc)];
 
         layer->active = layer_in->active;
@@ -90,18 +91,18 @@ static void translate_announced_ssrcs(struct relay_participant *s, struct relay_
 {
     struct json_writer j = json_writer_to_buf(streams);
 
-    webrtc_announce_ssrc(s, 0, n->video.audio_ssrc);
+    webrtc_store_announced_ssrc(s, 0, n->video.audio_ssrc);
     if (!n->video.count && n->video.ssrc) {
-        webrtc_announce_ssrc(s, 1, (uint32_t)n->video.ssrc);
-        webrtc_announce_ssrc(s, 2, n->video.rtx_ssrc);
+        webrtc_store_announced_ssrc(s, 1, (uint32_t)n->video.ssrc);
+        webrtc_store_announced_ssrc(s, 2, n->video.rtx_ssrc);
     }
     json_begin_array(&j);
     for (unsigned i = 0; i < n->video.count; i++) {
         struct offered_video_layer *layer = &n->video.shown[i];
         uint32_t ssrc = video_layer_ssrc(s->media.ssrc, i);
 
-        webrtc_announce_ssrc(s, 1 + 2 * i, (uint32_t)layer->ssrc);
-        webrtc_announce_ssrc(s, 2 + 2 * i, (uint32_t)layer->rtx_ssrc);
+        webrtc_store_announced_ssrc(s, 1 + 2 * i, (uint32_t)layer->ssrc);
+        webrtc_store_announced_ssrc(s, 2 + 2 * i, (uint32_t)layer->rtx_ssrc);
         layer->ssrc = ssrc;
         layer->rtx_ssrc = (int64_t)ssrc + 1;
         write_video_layer_json(&j, s, i, layer);
@@ -110,7 +111,7 @@ static void translate_announced_ssrcs(struct relay_participant *s, struct relay_
     n->video.ssrc = n->video.ssrc ? video_layer_ssrc(s->media.ssrc, 0) : 0;
 }
 
-static void store_streams_json(struct relay_participant *s, struct str streams)
+static void store_camera_streams_json(struct relay_participant *s, struct str streams)
 {
     char *copy = mem_new(streams.n);
 
@@ -120,7 +121,7 @@ static void store_streams_json(struct relay_participant *s, struct str streams)
 }
 
 /* Handles op 12; SSRC 0 ends the video. */
-void participant_handle_video(struct relay_participant *s, struct relay_message *n)
+void participant_handle_video_offer(struct relay_participant *s, struct relay_message *n)
 {
     struct buf translated;
     struct str streams = str_slice(n->text, n->n);
@@ -130,18 +131,18 @@ void participant_handle_video(struct relay_participant *s, struct relay_message 
         translate_announced_ssrcs(s, n, &translated);
         streams = buf_str(&translated);
     }
-    bool own = video_ssrcs_are_own(s, n);
+    bool own = video_ssrcs_are_in_sender_block(s, n);
     if (own)
-        store_streams_json(s, streams);
+        store_camera_streams_json(s, streams);
     buf_clear(&translated);
     if (!own)
         return;
     s->camera.video_ssrc = (uint32_t)n->video.ssrc;
     s->camera.offers_video = true;
     bool active = update_video_layers(s, n);
-    send_to_other_participants(s, video_message(s));
+    send_to_other_participants(s, create_video_message(s));
     if (active) {
-        struct serialized_message *t = want_all_video_message();
+        struct serialized_message *t = create_want_all_video_message();
 
         outbox_send(s, t);
         serialized_message_unref(t);
@@ -163,14 +164,15 @@ bool participant_may_send_video(const struct relay_participant *s, const struct 
     int layer = video_layer_of_ssrc(s->media.ssrc, p->ssrc);
 
     return layer >= 0 && s->permissions.can_send_video && s->camera.layers[layer].active &&
-           video_type_is_set(&s->offer.types, p->type) && participant_carries_video(s);
+           video_payload_type_is_set(&s->offer.types, p->type) &&
+           participant_transport_carries_video(s);
 }
 
 bool participant_receives_video(const struct relay_participant *to,
                                 const struct relay_participant *from, uint32_t ssrc)
 {
     if (to == from || !to->video_request || !to->permissions.can_receive ||
-        !participant_is_reachable(to) || !participant_carries_video(to))
+        !participant_is_reachable(to) || !participant_transport_carries_video(to))
         return false;
     int chosen = video_choose_layer(from->camera.layers, RELAY_LAYERS_MAX, from->media.ssrc,
                                     to->video_request);

@@ -51,12 +51,12 @@ const struct relay_participant *participants_next(const struct relay_participant
     return map_next(&all->by_ssrc, at);
 }
 
-struct relay_participants *participants_of(const struct relay_participant *s)
+struct relay_participants *participants_of_same_worker(const struct relay_participant *s)
 {
     return s->worker->participants;
 }
 
-void participant_map_remove(struct map *map, uint64_t key, const struct relay_participant *s)
+void remove_participant_from_map(struct map *map, uint64_t key, const struct relay_participant *s)
 {
     if (map_get(map, key) == s)
         map_remove(map, key);
@@ -70,14 +70,14 @@ struct relay_participant *find_browser_by_address(struct relay_participants *all
 
 /* Addresses of browsers are in a map of their own, because the addresses of other clients may come
  * from requests that are not authenticated. */
-static struct map *address_map_of(const struct relay_participant *s)
+static struct map *address_map_of_participant(const struct relay_participant *s)
 {
-    struct relay_participants *all = participants_of(s);
+    struct relay_participants *all = participants_of_same_worker(s);
 
     return s->media.webrtc ? &all->browsers_by_address : &all->by_address;
 }
 
-static enum address_kind address_kind_of(const struct relay_participant *s)
+static enum address_kind address_kind_of_participant(const struct relay_participant *s)
 {
     return s->media.webrtc ? ADDRESS_BROWSER : ADDRESS_CLIENT;
 }
@@ -86,9 +86,10 @@ void participant_clear_address(struct relay_participant *s)
 {
     uint64_t key = s->media.has_address ? media_address_key(&s->media.address) : 0;
 
-    if (s->media.has_address && map_get(address_map_of(s), key) == s) {
-        map_remove(address_map_of(s), key);
-        address_route_clear(s->relay->routes, address_kind_of(s), key, s->worker->index);
+    if (s->media.has_address && map_get(address_map_of_participant(s), key) == s) {
+        map_remove(address_map_of_participant(s), key);
+        address_route_clear(s->relay->routes, address_kind_of_participant(s), key,
+                            s->worker->index);
     }
     s->media.has_address = false;
 }
@@ -98,10 +99,10 @@ void participant_set_address(struct relay_participant *s, const union media_addr
     participant_clear_address(s);
     s->media.address = *a;
     s->media.has_address = true;
-    map_put(address_map_of(s), media_address_key(a), s);
-    address_route_set(s->relay->routes, address_kind_of(s), media_address_key(a), s->worker->index,
-                      clock_monotonic_ns() / 1000000);
-    participant_join_group_late(s);
+    map_put(address_map_of_participant(s), media_address_key(a), s);
+    address_route_set(s->relay->routes, address_kind_of_participant(s), media_address_key(a),
+                      s->worker->index, clock_monotonic_ns() / 1000000);
+    participant_join_dave_group_late(s);
 }
 
 bool participant_is_reachable(const struct relay_participant *s)
@@ -109,7 +110,7 @@ bool participant_is_reachable(const struct relay_participant *s)
     return s->media.has_address && (s->media.cipher || (s->media.webrtc && s->media.webrtc->srtp));
 }
 
-bool participant_carries_video(const struct relay_participant *s)
+bool participant_transport_carries_video(const struct relay_participant *s)
 {
     return !s->media.cipher || !media_cipher_uses_header(s->media.cipher);
 }
@@ -127,10 +128,10 @@ static void room_add_participant(struct relay_participants *all, const struct re
         room->guild_id = f->guild_id;
         room->relay = all->relay;
         room->worker = all->worker;
-        queue_room_init(&room->share);
+        media_queue_room_init(&room->share);
         map_put(&all->rooms, room->id, room);
         atomic_fetch_add(&all->relay->count.rooms, 1);
-        room_start_group(room, f);
+        room_create_dave_group(room, f);
     }
     if (room->count == room->cap) {
         room->cap = room->cap ? 2 * room->cap : 4;
@@ -150,13 +151,13 @@ static void room_remove_participant(struct relay_participants *all, struct relay
     room->participants[s->index] = last;
     last->index = s->index;
     if (room->count)
-        participant_leave_group(s);
+        participant_leave_dave_group(s);
     if (room->count && s->offer.decodes.given)
         room_choose_codec(room, s);
     if (room->count)
         return;
-    room_end_group(room);
-    queue_room_remove(&room->worker->queue, &room->share);
+    room_free_dave_group(room);
+    media_queue_remove_room(&room->worker->queue, &room->share);
     map_remove(&all->rooms, room->id);
     atomic_fetch_sub(&all->relay->count.rooms, 1);
     mem_free(room->participants);
@@ -178,7 +179,7 @@ static uint32_t choose_ssrc_block(const struct relay_participants *all)
     return block * SSRCS_PER_PARTICIPANT;
 }
 
-struct voice_state_key voice_state_key_of(const struct relay_voice_state *f)
+struct voice_state_key voice_state_key_from(const struct relay_voice_state *f)
 {
     struct voice_state_key p = { .guild_id = f->guild_id, .user_id = f->user_id };
 
@@ -194,7 +195,7 @@ struct relay_participant *participant_new(struct relay_participants *all,
 
     s->relay = all->relay;
     s->worker = all->worker;
-    s->voice_state = voice_state_key_of(f);
+    s->voice_state = voice_state_key_from(f);
     s->server_id = c->server_id;
     s->channel_id = f->channel_id;
     memcpy(s->session_id, c->session_id, sizeof s->session_id);
@@ -223,21 +224,21 @@ struct relay_participant *participant_new(struct relay_participants *all,
 
 static void participant_free(struct relay_participant *s)
 {
-    struct relay_participants *all = participants_of(s);
+    struct relay_participants *all = participants_of_same_worker(s);
 
     deadline_cancel(&s->resume_deadline);
     deadline_cancel(&s->speech.late);
     participant_clear_address(s);
-    participant_drop_media(s);
-    participant_map_remove(&all->by_ssrc, s->media.ssrc / SSRCS_PER_PARTICIPANT, s);
-    participant_map_remove(&all->by_user, user_key(s->voice_state.guild_id, s->voice_state.user_id),
-                           s);
-    participant_map_remove(&all->by_token, token_map_key(s->token), s);
-    participant_map_remove(&all->by_peer, s->peer, s);
+    participant_drop_queued_media(s);
+    remove_participant_from_map(&all->by_ssrc, s->media.ssrc / SSRCS_PER_PARTICIPANT, s);
+    remove_participant_from_map(&all->by_user,
+                                user_key(s->voice_state.guild_id, s->voice_state.user_id), s);
+    remove_participant_from_map(&all->by_token, token_map_key(s->token), s);
+    remove_participant_from_map(&all->by_peer, s->peer, s);
     room_remove_participant(all, s);
     outbox_clear(s);
     media_cipher_free(s->media.cipher);
-    webrtc_free(s->media.webrtc);
+    webrtc_transport_free(s->media.webrtc);
     participant_free_streams(s);
     sodium_memzero(s->media.key, sizeof s->media.key);
     mem_free((void *)(uintptr_t)s->camera.streams.p);
@@ -253,7 +254,7 @@ void participant_close_socket(struct relay_participant *s, enum peer_message_kin
     if (!s->peer)
         return;
     peer_message_send(s->relay, s->loop, s->peer, kind, code);
-    participant_map_remove(&participants_of(s)->by_peer, s->peer, s);
+    remove_participant_from_map(&participants_of_same_worker(s)->by_peer, s->peer, s);
     s->peer = 0;
 }
 
@@ -270,7 +271,7 @@ void send_to_other_participants(const struct relay_participant *s, struct serial
 
 void participant_remove(struct relay_participant *s)
 {
-    send_to_other_participants(s, client_disconnect_message(s));
+    send_to_other_participants(s, create_client_disconnect_message(s));
     participant_free(s);
 }
 
@@ -280,12 +281,12 @@ void participant_disconnect(struct relay_participant *s, enum relay_close_code c
     participant_remove(s);
 }
 
-void room_disconnect_all(struct relay_participants *all, snowflake id)
+void room_disconnect_all_participants(struct relay_participants *all, snowflake id)
 {
     for (struct relay_room *room; (room = map_get(&all->rooms, id));) {
         struct relay_participant *s = room->participants[room->count - 1];
 
-        room_end_group(room);
+        room_free_dave_group(room);
         s->offer.decodes.given = false; /* so that no new codec is chosen for the others */
         participant_close_socket(s, PEER_MESSAGE_CLOSE, RELAY_DISCONNECTED);
         participant_free(s);
@@ -333,10 +334,10 @@ struct relay_participants *participants_new(struct relay_worker *w)
     all->resume_deadlines =
         deadline_list_new(w->loop, VOICE_RESUME_TIMEOUT_MS, true, on_resume_timeout);
     all->speaking_deadlines =
-        deadline_list_new(w->loop, VOICE_SPEAKING_DELAY_MS, false, on_speaking_deadline);
-    all->consents = deadline_list_new(w->loop, WEBRTC_CONSENT_MS, true, on_consent_expired);
+        deadline_list_new(w->loop, VOICE_SPEAKING_DELAY_MS, false, on_delayed_speaking_due);
+    all->consents = deadline_list_new(w->loop, WEBRTC_CONSENT_MS, true, on_ice_consent_expired);
     all->handshake_checks =
-        deadline_list_new(w->loop, WEBRTC_HANDSHAKE_CHECK_MS, false, on_handshake_check);
+        deadline_list_new(w->loop, WEBRTC_HANDSHAKE_CHECK_MS, false, on_handshake_check_due);
     return all;
 }
 
@@ -348,7 +349,7 @@ void participants_free(struct relay_participants *all)
     if (!all)
         return;
     while ((s = map_next(&all->by_ssrc, &at))) {
-        room_end_group(s->room);
+        room_free_dave_group(s->room);
         participant_free((struct relay_participant *)(uintptr_t)s);
         at = 0;
     }

@@ -26,7 +26,7 @@ struct relay_participants {
     struct deadline_list *consents, *handshake_checks; /* of browsers */
 };
 
-struct relay_participants *participants_of(const struct relay_participant *s);
+struct relay_participants *participants_of_same_worker(const struct relay_participant *s);
 /* Finds the participant of a user. Two users may have the same hash key, so the ids are
  * compared. */
 struct relay_participant *find_participant_by_user(const struct relay_participants *all,
@@ -34,18 +34,18 @@ struct relay_participant *find_participant_by_user(const struct relay_participan
 struct relay_participant *find_participant_by_token(const struct relay_participants *all,
                                                     const unsigned char token[RELAY_TOKEN_SIZE]);
 void participant_clear_address(struct relay_participant *s);
-void participant_map_remove(struct map *map, uint64_t key, const struct relay_participant *s);
+void remove_participant_from_map(struct map *map, uint64_t key, const struct relay_participant *s);
 
-struct voice_state_key voice_state_key_of(const struct relay_voice_state *f);
+struct voice_state_key voice_state_key_from(const struct relay_voice_state *f);
 struct relay_participant *participant_new(struct relay_participants *all,
                                           const struct pending_identify *c,
                                           const struct relay_voice_state *f);
 /* Removes the participant and sends op 13 to the others. */
 void participant_remove(struct relay_participant *s);
 /* Disconnects all participants of a room, without op 13. */
-void room_disconnect_all(struct relay_participants *all, snowflake id);
+void room_disconnect_all_participants(struct relay_participants *all, snowflake id);
 /* Callback of relay_participants.speaking_deadlines. */
-void on_speaking_deadline(struct deadline *d);
+void on_delayed_speaking_due(struct deadline *d);
 void participant_close_socket(struct relay_participant *s, enum peer_message_kind kind,
                               enum relay_close_code code);
 

@@ -13,7 +13,7 @@ void voice_peer_send(struct voice_peer *p, enum voice_op op, struct str d)
 }
 
 /* Marks the stored voice state as disconnected, before the client can identify again. */
-static void mark_disconnected(struct voice_peer *p)
+static void mark_voice_state_disconnected(struct voice_peer *p)
 {
     const struct relay_source *source = &p->loop_state->relay->options.source;
 
@@ -27,7 +27,7 @@ void voice_peer_close(struct voice_peer *p, enum relay_close_code code, const ch
     if (p->closing)
         return;
     p->closing = true;
-    mark_disconnected(p);
+    mark_voice_state_disconnected(p);
     deadline_cancel(&p->deadline);
     websocket_close(p->ws, code, str_of(reason));
 }
@@ -51,7 +51,7 @@ void on_voice_socket_open(struct websocket *ws, void *arg)
     struct voice_peer *p = mem_new(sizeof *p);
     char hello[64];
 
-    p->loop_state = r->loop_states[loop_index(websocket_loop(ws))];
+    p->loop_state = r->loop_states[loop_index(websocket_get_loop(ws))];
     p->ws = ws;
     p->number = atomic_fetch_add(&r->peers, 1) + 1;
     p->version = gateway_version->version;
@@ -63,7 +63,7 @@ void on_voice_socket_open(struct websocket *ws, void *arg)
         voice_peer_close(p, RELAY_BAD_REQUEST, "unsupported gateway version");
         return;
     }
-    p->counted = relay_count_unauthenticated(r, websocket_address_key(ws));
+    p->counted = relay_count_unauthenticated_socket(r, websocket_address_key(ws));
     if (!p->counted) {
         voice_peer_close(p, RELAY_RATE_LIMITED, "too many unauthenticated connections");
         return;
@@ -74,10 +74,10 @@ void on_voice_socket_open(struct websocket *ws, void *arg)
     voice_peer_send(p, VOICE_HELLO, str_slice(hello, (size_t)n));
 }
 
-static void uncount_unauthenticated(struct voice_peer *p)
+static void uncount_unauthenticated_peer(struct voice_peer *p)
 {
     if (p->counted)
-        relay_uncount_unauthenticated(p->loop_state->relay, websocket_address_key(p->ws));
+        relay_uncount_unauthenticated_socket(p->loop_state->relay, websocket_address_key(p->ws));
     p->counted = false;
 }
 
@@ -88,8 +88,8 @@ void on_voice_socket_closed(struct websocket *ws, int code)
     (void)code;
     if (!p)
         return;
-    uncount_unauthenticated(p);
-    mark_disconnected(p);
+    uncount_unauthenticated_peer(p);
+    mark_voice_state_disconnected(p);
     deadline_cancel(&p->deadline);
     relay_message_send(voice_peer_new_message(p, RELAY_MESSAGE_SOCKET_CLOSED, 0));
     map_remove(&p->loop_state->peers, p->number);
@@ -125,7 +125,7 @@ static void peer_set_identified(struct voice_peer *p, const struct relay_peer_me
 {
     const struct relay_source *source = &p->loop_state->relay->options.source;
 
-    uncount_unauthenticated(p);
+    uncount_unauthenticated_peer(p);
     p->state = VOICE_IDENTIFIED;
     p->voice_state = l->voice_state;
     p->worker = l->worker;
@@ -137,7 +137,7 @@ static void peer_set_identified(struct voice_peer *p, const struct relay_peer_me
 }
 
 /* Returns the reason of a close by the relay's thread; "" if the code alone is clear. */
-static const char *close_reason(enum relay_close_code code)
+static const char *close_reason_text(enum relay_close_code code)
 {
     switch (code) {
     case RELAY_DAVE_REQUIRED:
@@ -168,7 +168,7 @@ static void handle_peer_message(struct voice_peer *p, const struct relay_peer_me
         voice_peer_close(p, l->code, "");
         return;
     case PEER_MESSAGE_CLOSE:
-        voice_peer_close(p, l->code, close_reason(l->code));
+        voice_peer_close(p, l->code, close_reason_text(l->code));
         return;
     case PEER_MESSAGE_ACTIVE:
         source->on_audio_activity(source->arg, &p->voice_state);
@@ -199,7 +199,7 @@ static void mark_closed_socket_disconnected(struct voice_loop *h,
     relay_message_send(n);
 }
 
-void voice_loop_deliver(struct voice_loop *h, const struct relay_peer_message *l)
+void voice_loop_deliver_peer_message(struct voice_loop *h, const struct relay_peer_message *l)
 {
     struct voice_peer *p = map_get(&h->peers, l->peer);
 

@@ -68,7 +68,7 @@ extern const struct type type_voice_transition;
 void handle_voice_transition_ready(struct voice_peer *p, const void *d);
 void handle_voice_invalid_commit(struct voice_peer *p, const void *d);
 /* Handles a binary message: opcodes 26 and 28. */
-void handle_voice_binary(struct voice_peer *p, struct str message);
+void handle_voice_binary_message(struct voice_peer *p, struct str message);
 
 /* --- video_opcodes.c: opcodes about video --------------------------------------------- */
 
@@ -78,7 +78,7 @@ extern const struct type type_voice_video, type_voice_video_request;
 
 /* Parses the video layers of IDENTIFY and returns their number; one layer if only video is set. */
 unsigned parse_video_layers(bool video, const struct list *streams,
-                            struct relay_layer ret[RELAY_LAYERS_MAX]);
+                            struct relay_video_layer ret[RELAY_LAYERS_MAX]);
 struct codec_offer parse_codec_list(const struct list *codecs);
 /* Parses an SSRC that a client announces. Returns 0 if there is none, or it is not a number. */
 uint32_t parse_ssrc(struct str raw);

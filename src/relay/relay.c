@@ -7,11 +7,11 @@
 
 /* --- messages to sockets ------------------------------------------------------------------ */
 
-static void on_peer_message(struct loop_message *p)
+static void on_peer_message_posted(struct loop_message *p)
 {
     struct relay_peer_message *l = container_of(p, struct relay_peer_message, post);
 
-    voice_loop_deliver(l->relay->loop_states[loop_index(l->loop)], l);
+    voice_loop_deliver_peer_message(l->relay->loop_states[loop_index(l->loop)], l);
     serialized_message_unref(l->text);
     mem_free(l);
 }
@@ -21,7 +21,7 @@ static struct relay_peer_message *peer_message_new(struct relay *r, struct loop 
 {
     struct relay_peer_message *l = mem_new(sizeof *l);
 
-    l->post.run = on_peer_message;
+    l->post.run = on_peer_message_posted;
     l->relay = r;
     l->loop = loop;
     l->kind = kind;
@@ -88,18 +88,18 @@ struct relay_broadcast {
     struct broadcast_receiver to[];
 };
 
-static void on_broadcast(struct loop_message *p)
+static void on_broadcast_posted(struct loop_message *p)
 {
     struct relay_broadcast *b = container_of(p, struct relay_broadcast, post);
 
     for (unsigned i = 0; i < b->count; i++)
-        voice_loop_deliver(b->relay->loop_states[loop_index(b->loop)],
-                           &(struct relay_peer_message){ .relay = b->relay,
-                                                         .loop = b->loop,
-                                                         .kind = PEER_MESSAGE_TEXT,
-                                                         .peer = b->to[i].peer,
-                                                         .text = b->text,
-                                                         .seq = b->to[i].seq });
+        voice_loop_deliver_peer_message(b->relay->loop_states[loop_index(b->loop)],
+                                        &(struct relay_peer_message){ .relay = b->relay,
+                                                                      .loop = b->loop,
+                                                                      .kind = PEER_MESSAGE_TEXT,
+                                                                      .peer = b->to[i].peer,
+                                                                      .text = b->text,
+                                                                      .seq = b->to[i].seq });
     serialized_message_unref(b->text);
     mem_free(b);
 }
@@ -110,7 +110,7 @@ static void post_broadcast(struct relay *r, struct broadcast_queue *lot,
     size_t bytes = lot->count * sizeof *lot->to;
     struct relay_broadcast *b = mem_new(sizeof *b + bytes);
 
-    *b = (struct relay_broadcast){ .post.run = on_broadcast,
+    *b = (struct relay_broadcast){ .post.run = on_broadcast_posted,
                                    .relay = r,
                                    .loop = lot->loop,
                                    .text = serialized_message_ref(text),
@@ -240,7 +240,7 @@ bool relay_accept_websocket(struct relay *r, const struct http_request *request,
 
 enum { UNAUTHENTICATED_PER_ADDRESS = 64 };
 
-bool relay_count_unauthenticated(struct relay *r, uint64_t address)
+bool relay_count_unauthenticated_socket(struct relay *r, uint64_t address)
 {
     pthread_mutex_lock(&r->lock);
     uintptr_t count = (uintptr_t)map_get(&r->unauthenticated, address);
@@ -251,7 +251,7 @@ bool relay_count_unauthenticated(struct relay *r, uint64_t address)
     return ok;
 }
 
-void relay_uncount_unauthenticated(struct relay *r, uint64_t address)
+void relay_uncount_unauthenticated_socket(struct relay *r, uint64_t address)
 {
     pthread_mutex_lock(&r->lock);
     uintptr_t count = (uintptr_t)map_get(&r->unauthenticated, address);
@@ -282,7 +282,7 @@ struct media_open_request {
 };
 
 /* A single worker receives datagrams on its own loop, which saves passing them between threads. */
-static struct loop *receiver_loop(const struct relay *r)
+static struct loop *get_receiver_loop(const struct relay *r)
 {
     return r->receiver_loops ? loops_get(r->receiver_loops, 0) : r->workers[0].loop;
 }
@@ -295,12 +295,12 @@ static void open_media_socket(struct loop *loop, void *arg)
     for (unsigned i = 0; !o->result && i < o->relay->worker_count; i++) {
         struct relay_worker *w = &o->relay->workers[i];
 
-        w->work = packet_work_new(w, NULL);
-        w->inner_work = packet_work_new(w, w->work);
+        w->work = packet_handler_new(w, NULL);
+        w->inner_work = packet_handler_new(w, w->work);
     }
 }
 
-static void start_receiving(struct loop *loop, void *arg)
+static void start_receiving_datagrams(struct loop *loop, void *arg)
 {
     (void)loop;
     media_socket_start(((struct relay *)arg)->media);
@@ -331,12 +331,12 @@ enum err relay_start(struct loops *loops, const struct relay_options *options, s
     for (unsigned i = 0; i < loops_count(loops); i++)
         loop_call_and_wait(loops_get(loops, i), create_voice_loop, r);
     relay_workers_start(r);
-    loop_call_and_wait(receiver_loop(r), open_media_socket, &opening);
+    loop_call_and_wait(get_receiver_loop(r), open_media_socket, &opening);
     if (opening.result) {
         relay_stop(r);
         return opening.result;
     }
-    loop_call_and_wait(receiver_loop(r), start_receiving, r);
+    loop_call_and_wait(get_receiver_loop(r), start_receiving_datagrams, r);
     *ret = r;
     return OK;
 }
@@ -346,7 +346,7 @@ void relay_stop(struct relay *r)
     if (!r)
         return;
     r->stopping = true;
-    loop_call_and_wait(receiver_loop(r), close_media_socket, r);
+    loop_call_and_wait(get_receiver_loop(r), close_media_socket, r);
     relay_workers_clear(r);
     /* Messages that were already posted to a loop run before its voice sockets are freed. */
     for (unsigned i = 0; i < loops_count(r->loops); i++)
@@ -369,7 +369,7 @@ int relay_port(const struct relay *r)
 }
 
 /* Adds the counters of the relay and of its workers. Both structs have only counters. */
-static struct relay_counters sum_counters(const struct relay *r)
+static struct relay_counters sum_counters_of_workers(const struct relay *r)
 {
     struct relay_counters ret = { 0 };
     _Atomic uint64_t *sum = (_Atomic uint64_t *)&ret;
@@ -383,9 +383,9 @@ static struct relay_counters sum_counters(const struct relay *r)
     return ret;
 }
 
-void relay_stats(const struct relay *r, struct relay_stats *ret)
+void relay_read_stats(const struct relay *r, struct relay_stats *ret)
 {
-    struct relay_counters count = sum_counters(r);
+    struct relay_counters count = sum_counters_of_workers(r);
 
     *ret = (struct relay_stats){
         .sockets = count.sockets,

@@ -47,7 +47,7 @@ struct voice_state_key {
 };
 
 /* A simulcast layer of a video. */
-struct relay_layer {
+struct relay_video_layer {
     char rid[RELAY_RID_MAX];
     unsigned char quality; /* 0 to 100 */
     bool active;
@@ -69,7 +69,7 @@ struct pending_identify {
     int version;
     unsigned dave_version; /* highest version of DAVE that the client supports; 0 if none */
     unsigned layer_count;
-    struct relay_layer layers[RELAY_LAYERS_MAX];
+    struct relay_video_layer layers[RELAY_LAYERS_MAX];
 };
 
 /* Callbacks of the relay, which run on the server's loops. */
@@ -142,6 +142,6 @@ struct relay_stats {
     uint64_t handshakes, handshakes_failed; /* DTLS handshakes */
     uint64_t checks_refused;                /* STUN requests that are malformed or not authentic */
 };
-void relay_stats(const struct relay *r, struct relay_stats *ret);
+void relay_read_stats(const struct relay *r, struct relay_stats *ret);
 
 #endif

@@ -5,23 +5,23 @@
 
 enum { TYPE_FIRST = 96, TYPE_LAST = 127 };
 
-bool video_type_is_set(const struct video_types *t, unsigned type)
+bool video_payload_type_is_set(const struct video_payload_types *t, unsigned type)
 {
     return t->bits[type / 64 % 2] >> (type % 64) & 1;
 }
 
-void video_type_add(struct video_types *t, unsigned type)
+void video_payload_type_add(struct video_payload_types *t, unsigned type)
 {
     t->bits[type / 64 % 2] |= UINT64_C(1) << (type % 64);
 }
 
-struct video_types video_types_default(void)
+struct video_payload_types video_payload_types_default(void)
 {
-    struct video_types t = { 0 };
+    struct video_payload_types t = { 0 };
 
     for (unsigned type = TYPE_FIRST; type <= TYPE_LAST; type++)
         if (type != RTP_OPUS_PAYLOAD_TYPE)
-            video_type_add(&t, type);
+            video_payload_type_add(&t, type);
     return t;
 }
 
@@ -38,8 +38,8 @@ int video_layer_of_ssrc(uint32_t block, uint32_t ssrc)
 }
 
 /* Returns the quality requested for a block of SSRCs; *ret_refused has a bit per refused layer. */
-static unsigned requested_quality(uint32_t block, const struct video_request *wants,
-                                  unsigned *ret_refused)
+static unsigned requested_quality_of_block(uint32_t block, const struct video_request *wants,
+                                           unsigned *ret_refused)
 {
     unsigned asked = 0;
     bool named = false;
@@ -59,7 +59,8 @@ static unsigned requested_quality(uint32_t block, const struct video_request *wa
     return named ? asked : wants->any;
 }
 
-static bool layer_is_better(const struct relay_layer *layers, int best, unsigned i, unsigned asked)
+static bool layer_fits_quality_better(const struct relay_video_layer *layers, int best, unsigned i,
+                                      unsigned asked)
 {
     unsigned old = layers[best].quality, new = layers[i].quality;
 
@@ -68,16 +69,16 @@ static bool layer_is_better(const struct relay_layer *layers, int best, unsigned
     return old > asked && new < old;
 }
 
-int video_choose_layer(const struct relay_layer *layers, unsigned count, uint32_t block,
+int video_choose_layer(const struct relay_video_layer *layers, unsigned count, uint32_t block,
                        const struct video_request *wants)
 {
-    unsigned refused, asked = requested_quality(block, wants, &refused);
+    unsigned refused, asked = requested_quality_of_block(block, wants, &refused);
     int best = -1;
 
     for (unsigned i = 0; asked && i < count; i++) {
         if (!layers[i].active || refused >> i & 1)
             continue;
-        if (best < 0 || layer_is_better(layers, best, i, asked))
+        if (best < 0 || layer_fits_quality_better(layers, best, i, asked))
             best = (int)i;
     }
     return best;

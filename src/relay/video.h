@@ -23,13 +23,13 @@ struct video_request {
 };
 
 /* Payload types with which a participant sends video. */
-struct video_types {
+struct video_payload_types {
     uint64_t bits[2];
 };
-bool video_type_is_set(const struct video_types *t, unsigned type);
-void video_type_add(struct video_types *t, unsigned type);
+bool video_payload_type_is_set(const struct video_payload_types *t, unsigned type);
+void video_payload_type_add(struct video_payload_types *t, unsigned type);
 /* Returns the types without negotiation: all dynamic payload types except that of audio. */
-struct video_types video_types_default(void);
+struct video_payload_types video_payload_types_default(void);
 
 /* Returns the SSRC of a layer, for a block that starts at `block`. */
 uint32_t video_layer_ssrc(uint32_t block, unsigned layer);
@@ -38,7 +38,7 @@ int video_layer_of_ssrc(uint32_t block, uint32_t ssrc);
 
 /* Returns the layer that a viewer receives: the best one not above the requested quality, else the
  * smallest; refused and inactive layers are excluded. Returns -1 if there is none. */
-int video_choose_layer(const struct relay_layer *layers, unsigned count, uint32_t block,
+int video_choose_layer(const struct relay_video_layer *layers, unsigned count, uint32_t block,
                        const struct video_request *wants);
 
 #endif

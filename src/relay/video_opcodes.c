@@ -31,17 +31,17 @@ const struct type type_voice_layers = { .kind = KIND_ARRAY,
                                         .max = RELAY_LAYERS_MAX };
 
 unsigned parse_video_layers(bool video, const struct list *streams,
-                            struct relay_layer ret[RELAY_LAYERS_MAX])
+                            struct relay_video_layer ret[RELAY_LAYERS_MAX])
 {
     const struct voice_layer *in = streams->items;
 
     for (size_t i = 0; i < streams->count; i++) {
-        ret[i] = (struct relay_layer){ .quality = (unsigned char)in[i].quality };
+        ret[i] = (struct relay_video_layer){ .quality = (unsigned char)in[i].quality };
         snprintf(ret[i].rid, sizeof ret[i].rid, "%.*s", STR_ARGS(in[i].rid));
     }
     if (streams->count || !video)
         return (unsigned)streams->count;
-    ret[0] = (struct relay_layer){ .rid = "100", .quality = 100 };
+    ret[0] = (struct relay_video_layer){ .rid = "100", .quality = 100 };
     return 1;
 }
 
@@ -76,21 +76,21 @@ struct codec_offer parse_codec_list(const struct list *codecs)
     bool any = false;
 
     for (size_t i = 0; i < codecs->count; i++) {
-        codec_numbers_add(&offer.numbers, in[i].name, (unsigned)in[i].payload_type.value,
-                          (unsigned)in[i].rtx_payload_type.value);
+        codec_payload_types_add(&offer.numbers, in[i].name, (unsigned)in[i].payload_type.value,
+                                (unsigned)in[i].rtx_payload_type.value);
         if (!str_is(in[i].type, "video"))
             continue;
         any = true;
         if (in[i].payload_type.given == GIVEN)
-            video_type_add(&offer.types, (unsigned)in[i].payload_type.value);
+            video_payload_type_add(&offer.types, (unsigned)in[i].payload_type.value);
         if (in[i].rtx_payload_type.given == GIVEN)
-            video_type_add(&offer.types, (unsigned)in[i].rtx_payload_type.value);
+            video_payload_type_add(&offer.types, (unsigned)in[i].rtx_payload_type.value);
         if (in[i].decode.given != GIVEN || in[i].decode.value)
             video_codecs_add(&offer.decodes, in[i].name,
                              in[i].priority.given == GIVEN ? in[i].priority.value : -1);
     }
     if (!any)
-        offer.types = video_types_default();
+        offer.types = video_payload_types_default();
     return offer;
 }
 

@@ -27,7 +27,7 @@ unsigned relay_worker_of_ssrc(const struct relay *r, uint32_t ssrc)
     return ssrc / SSRCS_PER_PARTICIPANT % r->worker_count;
 }
 
-static void worker_wake(struct relay_worker *w)
+static void wake_relay_worker(struct relay_worker *w)
 {
     if (!atomic_exchange(&w->woken, true))
         loop_post(w->loop, &w->wake);
@@ -54,7 +54,7 @@ void relay_message_send(struct relay_message *n)
     n->next = atomic_load(&w->messages);
     while (!atomic_compare_exchange_weak(&w->messages, &n->next, n))
         ;
-    worker_wake(w);
+    wake_relay_worker(w);
 }
 
 static void message_queue_append(struct relay_message_queue *l, struct relay_message *n)
@@ -85,8 +85,8 @@ static void collect_new_messages(struct relay_worker *w)
     }
 }
 
-static void message_queue_handle(struct relay_worker *w, struct relay_message_queue *l,
-                                 int64_t time_ns)
+static void handle_queued_messages(struct relay_worker *w, struct relay_message_queue *l,
+                                   int64_t time_ns)
 {
     int64_t until = l->first ? clock_monotonic_ns() + time_ns : 0;
 
@@ -113,13 +113,13 @@ static void message_queue_free(struct relay_message_queue *l)
 static bool apply_state_changes(struct relay_worker *w)
 {
     collect_new_messages(w);
-    message_queue_handle(w, &w->state_changes, STATE_CHANGES_NS);
+    handle_queued_messages(w, &w->state_changes, STATE_CHANGES_NS);
     return !w->state_changes.first;
 }
 
 /* --- datagrams -------------------------------------------------------------------------- */
 
-static void datagrams_append(struct datagram_list *to, struct datagram_list *from)
+static void append_datagram_list(struct datagram_list *to, struct datagram_list *from)
 {
     if (!from->first)
         return;
@@ -132,9 +132,9 @@ static void datagrams_append(struct datagram_list *to, struct datagram_list *fro
     *from = (struct datagram_list){ 0 };
 }
 
-static struct media_datagram *datagrams_take(struct datagram_list *list)
+static struct media_datagram *remove_first_datagram(struct datagram_list *list)
 {
-    struct queue_item *item = list->first;
+    struct media_queue_item *item = list->first;
 
     if (!item)
         return NULL;
@@ -143,68 +143,68 @@ static struct media_datagram *datagrams_take(struct datagram_list *list)
     return container_of(item, struct media_datagram, item);
 }
 
-static void datagrams_free(struct datagram_list *list)
+static void free_datagram_list(struct datagram_list *list)
 {
-    for (struct media_datagram *d; (d = datagrams_take(list));)
+    for (struct media_datagram *d; (d = remove_first_datagram(list));)
         mem_free(d);
 }
 
 /* Leaves the inbox as it is while too many datagrams wait for committed changes; a full inbox drops
  * new datagrams. */
-static void worker_take_inbox(struct relay_worker *w)
+static void move_inbox_to_received_list(struct relay_worker *w)
 {
     if (w->received.count >= INBOX_MAX)
         return;
     pthread_mutex_lock(&w->lock);
-    datagrams_append(&w->received, &w->inbox);
+    append_datagram_list(&w->received, &w->inbox);
     pthread_mutex_unlock(&w->lock);
 }
 
 /* --- iterations ------------------------------------------------------------------------- */
 
 /* Received datagrams wait until all committed changes of permissions are applied. */
-static bool worker_dispatch(struct relay_worker *w)
+static bool apply_changes_and_dispatch_datagrams(struct relay_worker *w)
 {
-    worker_take_inbox(w);
+    move_inbox_to_received_list(w);
     if (!apply_state_changes(w))
         return false;
-    for (struct media_datagram *d; (d = datagrams_take(&w->received));)
-        media_dispatch(w->work, d);
+    for (struct media_datagram *d; (d = remove_first_datagram(&w->received));)
+        media_dispatch_datagram(w->work, d);
     return true;
 }
 
-static void worker_run(struct relay_worker *w)
+static void run_worker_iteration(struct relay_worker *w)
 {
     int64_t until;
-    bool ready = worker_dispatch(w);
+    bool ready = apply_changes_and_dispatch_datagrams(w);
 
     if (ready)
-        message_queue_handle(w, &w->client_messages,
-                             w->queue.count ? BUSY_MESSAGES_NS : CLIENT_MESSAGES_NS);
+        handle_queued_messages(w, &w->client_messages,
+                               w->queue.count ? BUSY_MESSAGES_NS : CLIENT_MESSAGES_NS);
     until = clock_monotonic_ns() + MEDIA_NS;
-    while (ready && clock_monotonic_ns() < until && media_handle_next(w->work))
-        ready = worker_dispatch(w);
-    media_flush(w->work);
+    while (ready && clock_monotonic_ns() < until && media_handle_next_datagram(w->work))
+        ready = apply_changes_and_dispatch_datagrams(w);
+    media_send_queued_datagrams(w->work);
     if (!ready || w->queue.count || w->client_messages.first)
-        worker_wake(w);
+        wake_relay_worker(w);
 }
 
 /* Nothing here may remove a participant of the room that is being served: neither committed changes
  * nor messages of clients are handled, and no datagram of that room. */
-void relay_worker_interrupt(struct relay_worker *w)
+void relay_worker_handle_idle_rooms(struct relay_worker *w)
 {
     if (w->interrupted)
         return;
-    worker_take_inbox(w);
+    move_inbox_to_received_list(w);
     collect_new_messages(w);
     if (w->state_changes.first)
         return;
     w->interrupted = true;
-    for (struct media_datagram *d; (d = datagrams_take(&w->received));)
-        media_dispatch(w->inner_work, d);
-    for (struct queue_room *room; (room = media_queue_interrupt(&w->queue));) {
-        media_handle_next(w->inner_work);
-        media_queue_continue(&w->queue, room);
+    for (struct media_datagram *d; (d = remove_first_datagram(&w->received));)
+        media_dispatch_datagram(w->inner_work, d);
+    for (struct media_queue_room *room; (room = media_queue_begin_interruption(&w->queue));) {
+        media_handle_next_datagram(w->inner_work);
+        media_queue_end_interruption(&w->queue, room);
     }
     w->interrupted = false;
 }
@@ -217,27 +217,27 @@ static void on_worker_woken(struct loop_message *p)
     if (w->relay->stopping)
         return;
     loop_begin_measured_part("voice_media");
-    worker_run(w);
+    run_worker_iteration(w);
 }
 
-void relay_worker_receive(struct relay_worker *w, struct datagram_list *list)
+void relay_worker_add_datagrams(struct relay_worker *w, struct datagram_list *list)
 {
     pthread_mutex_lock(&w->lock);
     if (w->inbox.count < INBOX_MAX)
-        datagrams_append(&w->inbox, list);
+        append_datagram_list(&w->inbox, list);
     pthread_mutex_unlock(&w->lock);
     atomic_fetch_add(&w->relay->count.packets_in, list->count);
     atomic_fetch_add(&w->relay->count.dropped, list->count);
-    datagrams_free(list);
+    free_datagram_list(list);
     if (loop_current() == w->loop)
-        worker_run(w);
+        run_worker_iteration(w);
     else
-        worker_wake(w);
+        wake_relay_worker(w);
 }
 
 /* --- start and end ---------------------------------------------------------------------- */
 
-static void worker_start(struct loop *loop, void *arg)
+static void init_worker_on_its_loop(struct loop *loop, void *arg)
 {
     struct relay_worker *w = arg;
 
@@ -263,11 +263,11 @@ void relay_workers_start(struct relay *r)
         w->broadcast_queues = broadcast_queues_new(r);
         pthread_mutex_init(&w->lock, NULL);
         media_queue_init(&w->queue);
-        loop_call_and_wait(w->loop, worker_start, w);
+        loop_call_and_wait(w->loop, init_worker_on_its_loop, w);
     }
 }
 
-static void worker_clear(struct loop *loop, void *arg)
+static void free_worker_data_on_its_loop(struct loop *loop, void *arg)
 {
     struct relay_worker *w = arg;
 
@@ -279,7 +279,7 @@ static void worker_clear(struct loop *loop, void *arg)
 void relay_workers_clear(struct relay *r)
 {
     for (unsigned i = 0; i < r->worker_count; i++)
-        loop_call_and_wait(r->workers[i].loop, worker_clear, &r->workers[i]);
+        loop_call_and_wait(r->workers[i].loop, free_worker_data_on_its_loop, &r->workers[i]);
 }
 
 void relay_workers_stop(struct relay *r)
@@ -291,10 +291,10 @@ void relay_workers_stop(struct relay *r)
         collect_new_messages(w);
         message_queue_free(&w->state_changes);
         message_queue_free(&w->client_messages);
-        datagrams_free(&w->inbox);
-        datagrams_free(&w->received);
-        packet_work_free(w->inner_work);
-        packet_work_free(w->work);
+        free_datagram_list(&w->inbox);
+        free_datagram_list(&w->received);
+        packet_handler_free(w->inner_work);
+        packet_handler_free(w->work);
         mem_free(w->broadcast_queues);
         pthread_mutex_destroy(&w->lock);
     }

@@ -56,7 +56,7 @@ static enum err create_claim_code(struct tx *tx, void *arg)
 {
     struct requested_claim_code *r = arg;
 
-    return placeholder_create_code(tx, r->user_id, &r->code);
+    return placeholder_create_claim_code(tx, r->user_id, &r->code);
 }
 
 /* Writes a new claim code of a placeholder account; nothing if the account cannot be claimed. */

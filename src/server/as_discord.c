@@ -21,7 +21,7 @@ const char *const platform_host_names[] = {
 
 /* The URLs in clients have no port, so the port is that of HTTPS. Voice is on unless the operator
  * chose a port. */
-void config_complete_as_discord(struct config *c, struct arena *arena)
+void config_apply_as_discord_option(struct config *c, struct arena *arena)
 {
     const char *colon = strrchr(c->listen, ':');
     struct str host = colon ? str_slice(c->listen, (size_t)(colon - c->listen)) : STR("127.0.0.1");
@@ -33,7 +33,7 @@ void config_complete_as_discord(struct config *c, struct arena *arena)
         c->voice_port = "0";
 }
 
-const char *as_discord_file(const struct config *c, struct arena *arena, const char *name)
+const char *as_discord_file_path(const struct config *c, struct arena *arena, const char *name)
 {
     return str_printf(arena, "%s/as-discord/%s", c->data, name).p;
 }

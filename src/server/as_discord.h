@@ -20,7 +20,7 @@ extern const char *const platform_host_names[];
 
 /* Returns the path of a file of the option (ca.pem, hosts, …): in "as-discord" of the data folder.
  */
-const char *as_discord_file(const struct config *c, struct arena *arena, const char *name);
+const char *as_discord_file_path(const struct config *c, struct arena *arena, const char *name);
 
 /* Opens a certificate for the platform's names, and issues it first if necessary. */
 enum err open_platform_certificate(const struct config *c, const char *host,

@@ -96,8 +96,8 @@ static void on_live_nodes_changed(void *arg, const uint32_t *identities, size_t 
 {
     struct gateway *g = ((struct guildhall *)arg)->gateway;
 
-    gateway_on_live_nodes(g, identities, count);
-    gateway_prune_sessions(g);
+    gateway_on_live_nodes_changed(g, identities, count);
+    gateway_prune_dead_node_sessions(g);
 }
 
 static void on_credential_cache_valid_until(void *arg, int64_t until)
@@ -109,7 +109,7 @@ static uint64_t count_gateway_sessions(void *arg)
 {
     struct gateway_stats s;
 
-    gateway_stats(((struct guildhall *)arg)->gateway, &s);
+    gateway_read_stats(((struct guildhall *)arg)->gateway, &s);
     return s.sessions;
 }
 

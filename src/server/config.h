@@ -46,7 +46,7 @@ struct object_storage_options;
 bool config_blob_options(const struct config *c, const char *blobs, struct arena *arena,
                          struct store_options *ret);
 /* With as-discord: completes the options by those that it implies (server/as_discord.c). */
-void config_complete_as_discord(struct config *c, struct arena *arena);
+void config_apply_as_discord_option(struct config *c, struct arena *arena);
 
 /* Passes the options to the source folders that use them; they apply to the whole process. Logs an
  * error and returns false if an option is invalid. */

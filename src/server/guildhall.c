@@ -295,7 +295,7 @@ enum err guildhall_start(const struct config *config, const struct guildhall_hoo
     g->config = config;
     if (hooks)
         g->hooks = *hooks;
-    if (!config_apply_to_domains(config) || !check_address_space())
+    if (!config_apply_to_domains(config) || !has_enough_address_space())
         goto fail;
     if (!read_listen_address(g, &port) || !check_cluster_config(config))
         goto fail;
@@ -397,12 +397,12 @@ void guildhall_stop(struct guildhall *g)
     mem_free(g);
 }
 
-int guildhall_port(const struct guildhall *g)
+int guildhall_get_port(const struct guildhall *g)
 {
     return http_server_port(g->server);
 }
 
-const char *guildhall_host(const struct guildhall *g)
+const char *guildhall_get_host(const struct guildhall *g)
 {
     return g->host;
 }
@@ -412,27 +412,27 @@ bool guildhall_has_tls(const struct guildhall *g)
     return g->tls != NULL;
 }
 
-struct store *guildhall_store(const struct guildhall *g)
+struct store *guildhall_get_store(const struct guildhall *g)
 {
     return g->store;
 }
 
-struct auth *guildhall_auth(const struct guildhall *g)
+struct auth *guildhall_get_auth(const struct guildhall *g)
 {
     return g->auth;
 }
 
-struct api *guildhall_api(const struct guildhall *g)
+struct api *guildhall_get_api(const struct guildhall *g)
 {
     return g->api;
 }
 
-struct gateway *guildhall_gateway(const struct guildhall *g)
+struct gateway *guildhall_get_gateway(const struct guildhall *g)
 {
     return g->gateway;
 }
 
-struct voice_service *guildhall_voice(const struct guildhall *g)
+struct voice_service *guildhall_get_voice(const struct guildhall *g)
 {
     return g->voice;
 }

@@ -51,14 +51,14 @@ bool guildhall_reload(struct guildhall *g, const struct config *before, const st
 /* Finishes running requests, then stops the server and frees it. Accepts NULL. */
 void guildhall_stop(struct guildhall *g);
 
-int guildhall_port(const struct guildhall *g);
-const char *guildhall_host(const struct guildhall *g);
+int guildhall_get_port(const struct guildhall *g);
+const char *guildhall_get_host(const struct guildhall *g);
 bool guildhall_has_tls(const struct guildhall *g);
-struct store *guildhall_store(const struct guildhall *g);
-struct auth *guildhall_auth(const struct guildhall *g);
-struct api *guildhall_api(const struct guildhall *g);
-struct gateway *guildhall_gateway(const struct guildhall *g);
-struct voice_service *guildhall_voice(const struct guildhall *g);
+struct store *guildhall_get_store(const struct guildhall *g);
+struct auth *guildhall_get_auth(const struct guildhall *g);
+struct api *guildhall_get_api(const struct guildhall *g);
+struct gateway *guildhall_get_gateway(const struct guildhall *g);
+struct voice_service *guildhall_get_voice(const struct guildhall *g);
 
 /* Opens the store for a tool: to write if no server runs, or with `concurrently` to read. */
 enum err guildhall_open_store(const struct config *config, bool concurrently, struct store **ret);

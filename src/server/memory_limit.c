@@ -79,7 +79,7 @@ static int64_t memory_available_bytes(void)
     return space < least ? space : least;
 }
 
-bool check_address_space(void)
+bool has_enough_address_space(void)
 {
     int64_t space = address_space_limit();
 

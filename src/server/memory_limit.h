@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Returns true if there is enough address space to start; otherwise logs. */
-bool check_address_space(void);
+bool has_enough_address_space(void);
 
 /* Returns how many bytes all request bodies together may use. If mib is 0, the number is derived
  * from the available memory. */

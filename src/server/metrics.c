@@ -6,7 +6,7 @@ static void append_relay_metrics(const struct relay *r, struct buf *out)
 {
     struct relay_stats s;
 
-    relay_stats(r, &s);
+    relay_read_stats(r, &s);
     api_append_metric(out, "guildhall_voice_connections", "gauge",
                       "Open voice gateway connections.", s.sockets);
     api_append_metric(out, "guildhall_voice_seats", "gauge",
@@ -77,7 +77,7 @@ void append_server_metrics(void *arg, struct buf *out)
         api_append_metric(out, "guildhall_tls_certificate_expires_timestamp_seconds", "gauge",
                           "Expiry of the TLS certificate, in seconds since 1970.",
                           (uint64_t)tls_certificate_expiry(g->tls));
-    gateway_stats(g->gateway, &s);
+    gateway_read_stats(g->gateway, &s);
     api_append_metric(out, "guildhall_sessions", "gauge",
                       "Gateway sessions, including disconnected ones.", s.sessions);
     api_append_metric(out, "guildhall_gateway_connections", "gauge", "Open gateway connections.",

@@ -16,7 +16,7 @@ enum {
     MIN_FREE_BYTES = 1024 * 1024,
 };
 
-bool disk_full_may_log(void)
+bool disk_full_log_is_due(void)
 {
     static _Atomic int64_t again_at;
     int64_t now = clock_monotonic_ns(), at = again_at;

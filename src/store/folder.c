@@ -18,7 +18,7 @@
 
 bool folder_sync(const char *path)
 {
-    if (copies_are_quick())
+    if (copies_skip_pauses_and_syncs())
         return true;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool ok = fd >= 0 && fsync(fd) == 0;

@@ -135,7 +135,7 @@ void work_item_finish(struct store *s, struct work_item *w, enum err result);
 void disk_full_set(struct store *s);
 void disk_full_clear(struct store *s);
 /* Returns whether a message about a full disk may be logged: at most one per 10 s. */
-bool disk_full_may_log(void);
+bool disk_full_log_is_due(void);
 
 /* Copies n bytes into the arena and appends a NUL byte. The copy's pointer is never NULL. */
 struct value value_copy(struct arena *a, enum value_kind kind, const void *p, size_t n);

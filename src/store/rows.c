@@ -62,7 +62,7 @@ void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id)
         engine->mark_row_changed(tx, rows, id);
 }
 
-void tx_set_log_event(struct tx *tx, struct str body)
+void tx_set_event_log_body(struct tx *tx, struct str body)
 {
     tx->work->log = body;
 }
@@ -221,8 +221,8 @@ enum err tx_query_one_sql(struct tx *tx, struct sql sql, const struct value *val
     return e ? e : rows_end(ret);
 }
 
-enum err tx_one_or_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                       enum err otherwise, struct rows *ret)
+enum err tx_query_one_or_error_sql(struct tx *tx, struct sql sql, const struct value *values,
+                                   size_t count, enum err otherwise, struct rows *ret)
 {
     bool found;
     enum err e = tx_query_one_sql(tx, sql, values, count, ret, &found);

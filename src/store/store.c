@@ -112,7 +112,7 @@ enum err store_check_integrity(struct store *s)
     return s->engine->check(s);
 }
 
-void store_stats(struct store *s, struct store_stats *ret)
+void store_read_stats(struct store *s, struct store_stats *ret)
 {
     *ret = (struct store_stats){
         .reads = s->reads,

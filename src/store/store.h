@@ -131,7 +131,7 @@ struct work_item {
     uint64_t prefetch_key; /* PostgreSQL: key of its learned queries; 0 means not set yet */
     int64_t since;
     enum err result;
-    struct str log;                 /* row of the event log, see tx_set_log_event */
+    struct str log;                 /* row of the event log, see tx_set_event_log_body */
     int64_t position;               /* position of that row in the event log */
     struct ordered_id *ordered_ids; /* see tx_order_id; reset before each run */
     struct link commit_link;        /* PostgreSQL: link in the list of the commit order */
@@ -230,10 +230,11 @@ void tx_track_dependencies(struct tx *tx, struct tx_dependencies *to);
  * a new id, so the code that inserts a command marks the slot of its application. */
 void tx_mark_row_changed(struct tx *tx, enum versioned_rows rows, snowflake id);
 
-/* tx_set_log_event sets the event that this transaction publishes, as one row of the event log.
- * After the commit work->position is the row's position. The bytes must outlive the work item. */
+/* tx_set_event_log_body sets the event that this transaction publishes, as one row of the event
+ * log. After the commit work->position is the row's position. The bytes must outlive the work item.
+ */
 enum { STORE_LOG_ROWS_RETAINED = 20000 };
-void tx_set_log_event(struct tx *tx, struct str body);
+void tx_set_event_log_body(struct tx *tx, struct str body);
 /* Makes the ids of a stream visible in increasing order: if a greater id of the stream was
  * committed since `run` created this one, the work item runs again and must create a new id. SQLite
  * has one writer, which runs and commits one work item after the other, so it needs no check. */
@@ -367,9 +368,9 @@ enum err tx_exec_deferred_sql(struct tx *tx, struct sql sql, const struct value 
 enum err tx_query_one_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
                           struct rows *ret, bool *ret_found);
 /* Like tx_one, but returns the error `otherwise` if there is no row. */
-#define tx_one_or(tx, sql, ...) tx_one_or_sql(tx, SQL(sql), __VA_ARGS__)
-enum err tx_one_or_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
-                       enum err otherwise, struct rows *ret);
+#define tx_one_or(tx, sql, ...) tx_query_one_or_error_sql(tx, SQL(sql), __VA_ARGS__)
+enum err tx_query_one_or_error_sql(struct tx *tx, struct sql sql, const struct value *values,
+                                   size_t count, enum err otherwise, struct rows *ret);
 /* Sets *ret to whether the query has a row. */
 #define tx_exists(tx, sql, ...) tx_exists_sql(tx, SQL(sql), __VA_ARGS__)
 enum err tx_exists_sql(struct tx *tx, struct sql sql, const struct value *values, size_t count,
@@ -436,6 +437,6 @@ struct store_stats {
     uint64_t damaged_files; /* requested blobs that were missing or had another size */
     const char *retried;    /* name of the work item that was retried last, or NULL */
 };
-void store_stats(struct store *s, struct store_stats *ret);
+void store_read_stats(struct store *s, struct store_stats *ret);
 
 #endif

@@ -168,7 +168,7 @@ static bool print_port_refused(void)
 
 /* Moves this process into a user and a network namespace. The caller keeps its user id. Call it
  * before any thread starts. */
-static bool enter_own_network(void)
+static bool enter_own_network_namespace(void)
 {
     unsigned uid = geteuid(), gid = getegid();
     char users[64], groups[64];
@@ -188,7 +188,7 @@ static bool enter_own_network(void)
     return false;
 }
 
-static bool bind_file_over(const char *file, const char *target)
+static bool bind_mount_file_over(const char *file, const char *target)
 {
     if (mount(file, target, NULL, MS_BIND, NULL) == 0)
         return true;
@@ -196,7 +196,7 @@ static bool bind_file_over(const char *file, const char *target)
     return false;
 }
 
-static bool enter_own_mounts(const struct as_discord_run *run)
+static bool enter_own_mount_namespace(const struct as_discord_run *run)
 {
     const char *certificates = find_system_certificates();
 
@@ -205,8 +205,8 @@ static bool enter_own_mounts(const struct as_discord_run *run)
                 strerror(errno));
         return false;
     }
-    return bind_file_over(run->hosts, "/etc/hosts") &&
-           (!certificates || bind_file_over(run->trusted, certificates));
+    return bind_mount_file_over(run->hosts, "/etc/hosts") &&
+           (!certificates || bind_mount_file_over(run->trusted, certificates));
 }
 
 /* --- the command ---------------------------------------------------------------------- */
@@ -220,7 +220,7 @@ static void run_command_in_child(const struct as_discord_run *run, int started)
     signal(SIGPIPE, SIG_DFL); /* guildhall_init ignores it */
     if (read(started, &byte, 1) != 1)
         _exit(1); /* the server failed to start and has printed the reason */
-    if (!enter_own_mounts(run))
+    if (!enter_own_mount_namespace(run))
         _exit(126);
     for (int i = 0; certificate_variables[i].name; i++)
         setenv(certificate_variables[i].name,
@@ -260,7 +260,7 @@ static bool command_has_ended(pid_t child)
     return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid;
 }
 
-static int wait_for_command(const struct as_discord_run *run)
+static int end_and_wait_for_command(const struct as_discord_run *run)
 {
     int status = 0;
 
@@ -274,7 +274,7 @@ static int wait_for_command(const struct as_discord_run *run)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void print_guide(const struct as_discord_run *run)
+static void print_guide_for_other_clients(const struct as_discord_run *run)
 {
     struct buf entry;
 
@@ -302,7 +302,7 @@ static void on_server_ready(void *arg, const char *url)
         return;
     }
     if (!run->command) {
-        print_guide(run);
+        print_guide_for_other_clients(run);
         return;
     }
     printf("guildhall: running '%s' with Discord's host names%s\n", run->command[0],
@@ -314,7 +314,7 @@ static void on_server_ready(void *arg, const char *url)
 }
 
 /* Finds the address in the hosts entries: the one to listen on, or loopback. */
-static void find_hosts_address(struct as_discord_run *run)
+static void choose_address_of_hosts_file(struct as_discord_run *run)
 {
     struct str host = str_of(run->config->listen);
     const char *colon = strrchr(run->config->listen, ':');
@@ -332,7 +332,7 @@ static void find_hosts_address(struct as_discord_run *run)
     }
 }
 
-static const char *absolute_path(struct arena *arena, const char *path)
+static const char *make_path_absolute(struct arena *arena, const char *path)
 {
     char folder[4096];
 
@@ -346,20 +346,21 @@ int serve_as_discord(const struct command_settings *s, char **command)
     struct as_discord_run run = { .config = &s->config, .arena = arena_new(), .command = command };
     int status = 1;
 
-    run.ca = absolute_path(run.arena, as_discord_file(run.config, run.arena, "ca.pem"));
-    run.trusted = absolute_path(run.arena, as_discord_file(run.config, run.arena, "trusted.pem"));
-    run.hosts = absolute_path(run.arena, as_discord_file(run.config, run.arena, "hosts"));
-    find_hosts_address(&run);
+    run.ca = make_path_absolute(run.arena, as_discord_file_path(run.config, run.arena, "ca.pem"));
+    run.trusted =
+        make_path_absolute(run.arena, as_discord_file_path(run.config, run.arena, "trusted.pem"));
+    run.hosts = make_path_absolute(run.arena, as_discord_file_path(run.config, run.arena, "hosts"));
+    choose_address_of_hosts_file(&run);
     if (!may_listen_on_https_port()) {
         run.own_network = true;
-        if (command ? !enter_own_network() : !print_port_refused())
+        if (command ? !enter_own_network_namespace() : !print_port_refused())
             goto end;
     }
     if (command && !create_command_process(&run))
         goto end;
     status = serve_until_stopped(&s->config, s, on_server_ready, &run);
     if (command) {
-        int of_command = wait_for_command(&run);
+        int of_command = end_and_wait_for_command(&run);
 
         status = status ? status : of_command;
     }

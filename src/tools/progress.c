@@ -31,7 +31,7 @@ static void print_progress_line(struct progress_output *m, const char *what, int
 }
 
 /* Estimates the remaining time from the average speed so far. */
-static double seconds_left(double seconds, int64_t done, int64_t total)
+static double estimate_seconds_left(double seconds, int64_t done, int64_t total)
 {
     return done > 0 && total > done ? seconds * (double)(total - done) / (double)done : 0;
 }
@@ -58,7 +58,7 @@ void progress_print(struct progress_output *m, const char *what, int64_t done, i
     memset(bar, '.', BAR_WIDTH);
     memset(bar, '#', (size_t)(percent * BAR_WIDTH / 100));
     fprintf(stderr, "\r[%s] %3d %%  %lld %s  %.0f s, about %.0f s left ", bar, percent,
-            (long long)done, what, seconds, seconds_left(seconds, done, total));
+            (long long)done, what, seconds, estimate_seconds_left(seconds, done, total));
 }
 
 void progress_end(struct progress_output *m)

@@ -115,12 +115,12 @@ static void print_first_account_help(const struct guildhall *g, const struct con
 {
     bool empty;
 
-    if (store_has_no_accounts(guildhall_store(g), &empty) || !empty)
+    if (store_has_no_accounts(guildhall_get_store(g), &empty) || !empty)
         return;
     printf("guildhall: there are no accounts yet. Create the first one on this machine:\n  "
            "guildhall user add NAME --data %s\n  guildhall user passwd NAME --data %s\n",
            config->data, config->data);
-    enum registration_mode mode = api_options(guildhall_api(g))->registration;
+    enum registration_mode mode = api_options(guildhall_get_api(g))->registration;
 
     if (mode == REGISTRATION_INVITE || mode == REGISTRATION_GUILD_INVITE)
         printf("Other people register with a code: guildhall invite create --data %s\n",
@@ -130,11 +130,11 @@ static void print_first_account_help(const struct guildhall *g, const struct con
 static void format_server_url(const struct guildhall *g, const struct config *config, char *out,
                               size_t max)
 {
-    const char *host = guildhall_host(g);
+    const char *host = guildhall_get_host(g);
     const char *open = strchr(host, ':') ? "[" : "", *close = *open ? "]" : "";
 
     snprintf(out, max, "http%s://%s%s%s:%d", config->tls_only || config->as_discord ? "s" : "",
-             open, host, close, guildhall_port(g));
+             open, host, close, guildhall_get_port(g));
 }
 
 /* Runs the server until a signal arrives and returns the signal, or 0 if the start failed. */
@@ -208,7 +208,7 @@ int serve_until_stopped(const struct config *config, const struct command_settin
     block_signals();
     if (settings && settings->temporary)
         temporary_server_watch_input();
-    snapshots_make_quick(strcmp(config->workbench, "on") == 0);
+    snapshots_skip_pauses_and_syncs(strcmp(config->workbench, "on") == 0);
     int sig = run_server_until_signal(&s, ready, arg, url);
     snprintf(listen, sizeof listen, "%s", strstr(url, "//") ? strstr(url, "//") + 2 : "");
     while (sig == SNAPSHOT_SIGNAL) {

@@ -78,14 +78,14 @@ bool read_settings_of_command(const struct program_command *c, struct arena *are
     struct option_source source = config_option_source;
 
     ret->argv = argv;
-    source.file = options_read_one_early("config", &source, argv);
+    source.file = options_read_one_before_others("config", &source, argv);
     source.command_follows = c->command_follows;
     source.no_arguments = !*c->arguments || c->command_follows;
     if (!check_environment_variable_names(ret->commands, arena, ret_problem) ||
         !options_read(join_server_and_command_options(c, arena), &source, arena, argv + 1, ret,
                       rest, ret_problem))
         return false;
-    config_complete_as_discord(&ret->config, arena);
+    config_apply_as_discord_option(&ret->config, arena);
     return true;
 }
 

@@ -79,7 +79,7 @@ static size_t list_libraries(struct library_version ret[MAX_LIBRARIES])
     return count;
 }
 
-static void write_member(struct json_writer *j, struct str name, const char *text)
+static void write_text_member_json(struct json_writer *j, struct str name, const char *text)
 {
     json_write_key(j, name);
     json_write_text(j, str_of(text));
@@ -92,18 +92,18 @@ static void print_version_as_json(const struct library_version *libraries, size_
 
     buf_init(&out, SIZE_MAX);
     json_begin_object(&j);
-    write_member(&j, STR("version"), build_identity.version);
-    write_member(&j, STR("commit"), build_identity.commit);
-    write_member(&j, STR("commit_date"), build_identity.date);
-    write_member(&j, STR("build"), BUILD_TYPE);
-    write_member(&j, STR("linkage"), linkage);
-    write_member(&j, STR("architecture"), architecture);
-    write_member(&j, STR("compiler"), compiler);
-    write_member(&j, STR("stores"), stores);
+    write_text_member_json(&j, STR("version"), build_identity.version);
+    write_text_member_json(&j, STR("commit"), build_identity.commit);
+    write_text_member_json(&j, STR("commit_date"), build_identity.date);
+    write_text_member_json(&j, STR("build"), BUILD_TYPE);
+    write_text_member_json(&j, STR("linkage"), linkage);
+    write_text_member_json(&j, STR("architecture"), architecture);
+    write_text_member_json(&j, STR("compiler"), compiler);
+    write_text_member_json(&j, STR("stores"), stores);
     json_write_name(&j, "libraries");
     json_begin_object(&j);
     for (size_t i = 0; i < count; i++)
-        write_member(&j, str_of(libraries[i].name), libraries[i].version);
+        write_text_member_json(&j, str_of(libraries[i].name), libraries[i].version);
     json_end_object(&j);
     json_end_object(&j);
     buf_add_char(&out, '\n');

@@ -30,7 +30,7 @@ static void traffic_allocate_ring(struct traffic_ring *t)
     t->offsets = mem_new(MAX_RECORDS * sizeof *t->offsets);
 }
 
-static size_t text_limit(size_t ring_bytes)
+static size_t max_bytes_of_record_text(size_t ring_bytes)
 {
     size_t limit = ring_bytes / 64;
 
@@ -44,7 +44,7 @@ struct traffic_ring *traffic_ring_new(size_t bytes, bool always)
     struct traffic_ring *t = mem_new(sizeof *t);
 
     t->size = bytes;
-    t->max_text = text_limit(bytes);
+    t->max_text = max_bytes_of_record_text(bytes);
     t->always = always;
     pthread_mutex_init(&t->lock, NULL);
     if (always)
@@ -115,7 +115,7 @@ static void ring_read(const struct traffic_ring *t, uint64_t from, void *p, size
         memcpy((char *)p + first, t->bytes, n - first);
 }
 
-static bool ring_contains(const struct traffic_ring *t, uint64_t number)
+static bool ring_contains_record(const struct traffic_ring *t, uint64_t number)
 {
     return number && number <= t->newest && t->newest - number < MAX_RECORDS &&
            t->end - t->offsets[number % MAX_RECORDS] <= t->size;
@@ -179,12 +179,12 @@ static uint64_t ring_oldest(const struct traffic_ring *t)
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
 
-        if (ring_contains(t, middle))
+        if (ring_contains_record(t, middle))
             high = middle;
         else
             low = middle + 1;
     }
-    return ring_contains(t, low) ? low : 0;
+    return ring_contains_record(t, low) ? low : 0;
 }
 
 void traffic_read_number_range(struct traffic_ring *t, uint64_t *ret_oldest, uint64_t *ret_newest)
@@ -203,7 +203,7 @@ bool traffic_read_record(struct traffic_ring *t, uint64_t number, struct traffic
 
     buf_reset(room);
     pthread_mutex_lock(&t->lock);
-    there = t->bytes && ring_contains(t, number);
+    there = t->bytes && ring_contains_record(t, number);
     if (there) {
         uint64_t from = t->offsets[number % MAX_RECORDS];
 

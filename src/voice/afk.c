@@ -46,7 +46,7 @@ static enum err schedule_afk_moves_of_step(struct call *call, const struct large
 
     if (e || guild.afk_channel_id.given != GIVEN)
         return e;
-    e = list_voice_states_of_step(call->tx, c, &states);
+    e = list_voice_states_of_room_step(call->tx, c, &states);
     for (size_t i = 0; !e && i < states.count; i++)
         e = schedule_afk_move(call, (const struct voice_state *)states.items + i, &guild);
     return e ? e : schedule_next_room_step(call, &afk_reschedule_job, c, &states);

@@ -197,7 +197,7 @@ static bool state_awaits_server_update(const struct voice_state *s)
 }
 
 /* Updates a voice state. Ignores an old connection: the voice state has another salt by now. */
-static enum err update_connection(struct call *call)
+static enum err update_voice_connection(struct call *call)
 {
     const struct connection_change *c = call_passed_data(call, "connection_change");
     struct voice_state s;
@@ -225,7 +225,7 @@ static void start_connection_update(struct api *api, const struct connection_cha
     internal_call_start(api, loop_current(),
                         &(struct internal_call){ .name = "voice_connection",
                                                  .store = ROUTE_STORE_WRITE,
-                                                 .run = update_connection,
+                                                 .run = update_voice_connection,
                                                  .type = "connection_change",
                                                  .data = c,
                                                  .size = sizeof *c });

@@ -126,7 +126,7 @@ static enum err check_user_limit(struct call *call, const struct session_opcode 
         return direct_channel_write_is_refused(call->tx, &in->channel, o->caller.id, ret_full);
     if (limit <= 0 || in->permissions & PERMISSION(MOVE_MEMBERS))
         limit = VOICE_ROOM_MAX;
-    return channel_has_participants(call->tx, in->channel.id, limit, ret_full);
+    return channel_has_voice_participants(call->tx, in->channel.id, limit, ret_full);
 }
 
 /* Finds the account's current voice state: of a user in any guild or call, of a bot in the
@@ -184,7 +184,7 @@ static enum err reset_state_for_new_channel(struct call *call, const struct sess
 {
     s->guild_id = opt_id_or_null(in->guild_id);
     s->channel_id = opt_id_or_null(in->channel.id);
-    s->connected_at = opt_int_given(clock_s());
+    s->connected_at = opt_int_present(clock_s());
     s->request_to_speak_timestamp = (struct opt_int){ GIVEN_NULL, 0 };
     s->suppress = in->channel.type == CHANNEL_STAGE;
     return choose_room_region(call->tx, &in->channel, choose_preferred_region(o, in->vip),
@@ -196,8 +196,8 @@ static struct opt_int platform_of_client(const struct session_opcode *o)
 {
     if (opcode_is_from_bot(o) || o->client == CLIENT_WEB)
         return (struct opt_int){ GIVEN_NULL, 0 };
-    return opt_int_given(o->client == CLIENT_MOBILE ? VOICE_PLATFORM_MOBILE
-                                                    : VOICE_PLATFORM_DESKTOP);
+    return opt_int_present(o->client == CLIENT_MOBILE ? VOICE_PLATFORM_MOBILE
+                                                      : VOICE_PLATFORM_DESKTOP);
 }
 
 /* Assigns the voice state to this session. A new salt invalidates earlier tokens. */
@@ -228,7 +228,7 @@ static enum err apply_request_flags(struct call *call, const struct session_opco
     s->flags.value &= VOICE_STATE_CLIENT_FLAGS;
     s->self_video = request->self_video && in->permissions & PERMISSION(STREAM);
     if (s->self_video) {
-        e = camera_is_within_limit(call->tx, in->channel.id, in->max_cameras, counted, &fits);
+        e = read_camera_is_within_limit(call->tx, in->channel.id, in->max_cameras, counted, &fits);
         s->self_video = fits;
     }
     s->priority = in->guild_id && in->permissions & PERMISSION(PRIORITY_SPEAKER);
@@ -256,7 +256,8 @@ static bool is_repeated_request(const struct voice_state *was, const struct voic
 
 static enum err join_or_change_channel(struct call *call, struct session_opcode *o,
                                        const struct requested_channel *in,
-                                       const struct voice_state *was, enum voice_outcome outcome)
+                                       const struct voice_state *was,
+                                       enum voice_request_outcome outcome)
 {
     struct voice_state s = was ? *was : (struct voice_state){ 0 };
     bool stays = was && voice_state_channel_id(was) == in->channel.id;
@@ -300,7 +301,7 @@ enum err handle_voice_state_update(struct call *call, struct session_opcode *o)
     if (e)
         return e;
     compare_request_with_voice_state(o, &in, &was, &f);
-    enum voice_outcome outcome = decide_voice_request_outcome(&f);
+    enum voice_request_outcome outcome = decide_voice_request_outcome(&f);
     if (outcome == VOICE_OUTCOME_IGNORE)
         return OK;
     if (outcome == VOICE_OUTCOME_LEAVE || (outcome == VOICE_OUTCOME_JOIN && f.present))

@@ -107,7 +107,8 @@ static enum err remove_states_of_dead_node(struct call *call, struct node_lease 
     enum err e = list_dead_nodes(call->tx, l, &dead);
 
     if (!e && dead.count)
-        e = voice_states_of_node(call->tx, *(const int64_t *)dead.items, STATES_PER_STEP, &states);
+        e = list_voice_states_of_node(call->tx, *(const int64_t *)dead.items, STATES_PER_STEP,
+                                      &states);
     if (!e && l->has_states_awaiting_resume)
         e = end_streams_of_restarted_node(call, &streams);
     l->removed_in_step = states.count;

@@ -114,7 +114,7 @@ static enum err run_permission_update_step(struct call *call, const struct large
 {
     struct permission_update r = { 0 };
     struct list states;
-    enum err e = list_voice_states_of_step(call->tx, c, &states);
+    enum err e = list_voice_states_of_room_step(call->tx, c, &states);
 
     if (!e && states.count)
         e = read_guild_with_roles(call->tx, c->guild_id, &r);

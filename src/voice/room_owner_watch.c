@@ -49,7 +49,7 @@ static void wake_waiting_thread(struct room_owner_watch *w, enum err e)
     pthread_mutex_unlock(&w->lock);
 }
 
-static enum err publish_endpoint(struct call *call)
+static enum err publish_voice_endpoint(struct call *call)
 {
     return node_publish_voice_endpoint(call, watch_of_call(call)->offer);
 }
@@ -111,7 +111,7 @@ static void on_missing_owners_read(struct call *call, enum err e, void *arg)
     on_rooms_reassigned(call, e, arg);
 }
 
-void room_owner_watch_tick(struct room_owner_watch *w)
+void room_owner_watch_check(struct room_owner_watch *w)
 {
     if (!w || w->running || w->closing || api_is_draining(w->api))
         return;
@@ -122,7 +122,7 @@ void room_owner_watch_tick(struct room_owner_watch *w)
 static void start_watch_open_on_loop(struct loop *loop, void *arg)
 {
     (void)loop;
-    start_watch_call(arg, ROUTE_STORE_WRITE, publish_endpoint, on_endpoint_published);
+    start_watch_call(arg, ROUTE_STORE_WRITE, publish_voice_endpoint, on_endpoint_published);
 }
 
 static void start_watch_close_on_loop(struct loop *loop, void *arg)
@@ -147,7 +147,7 @@ static enum err start_on_loop_and_wait_for_end(struct room_owner_watch *w,
     return w->result;
 }
 
-enum err room_owner_watch_open(struct room_owner_watch *w, const char *endpoint)
+enum err room_owner_watch_accept_rooms(struct room_owner_watch *w, const char *endpoint)
 {
     w->offer = str_of(endpoint);
     enum err e = start_on_loop_and_wait_for_end(w, start_watch_open_on_loop);
@@ -157,7 +157,7 @@ enum err room_owner_watch_open(struct room_owner_watch *w, const char *endpoint)
     return e;
 }
 
-void room_owner_watch_close(struct room_owner_watch *w)
+void room_owner_watch_hand_over_rooms(struct room_owner_watch *w)
 {
     enum err e = start_on_loop_and_wait_for_end(w, start_watch_close_on_loop);
 

@@ -27,11 +27,12 @@ struct room_owner_watch;
 struct room_owner_watch *room_owner_watch_new(struct api *api, struct loop *loop);
 void room_owner_watch_free(struct room_owner_watch *w); /* accepts NULL */
 /* Call every second on the loop. */
-void room_owner_watch_tick(struct room_owner_watch *w);
-/* room_owner_watch_open lets this node accept rooms at the endpoint. room_owner_watch_close moves
- * the rooms of this node to other nodes. Both block, so do not call them on a loop. */
-enum err room_owner_watch_open(struct room_owner_watch *w, const char *endpoint);
-void room_owner_watch_close(struct room_owner_watch *w);
+void room_owner_watch_check(struct room_owner_watch *w);
+/* room_owner_watch_accept_rooms lets this node accept rooms at the endpoint.
+ * room_owner_watch_hand_over_rooms moves the rooms of this node to other nodes. Both block, so do
+ * not call them on a loop. */
+enum err room_owner_watch_accept_rooms(struct room_owner_watch *w, const char *endpoint);
+void room_owner_watch_hand_over_rooms(struct room_owner_watch *w);
 
 /* --- room_owners.c, for room_owner_watch.c -------------------------------------------- */
 

@@ -183,7 +183,7 @@ enum err voice_room_on_join(struct call *call, const struct voice_state *s)
     enum err e = tx_exec(call->tx, START_ROOM, BIND(v_id(room.id), v_id(room.guild_id), v_int(now)),
                          &changed);
     if (!e && changed)
-        emit_channel_start_time(call, &room, opt_int_given(now));
+        emit_channel_start_time(call, &room, opt_int_present(now));
     return e;
 }
 

@@ -1,12 +1,12 @@
 /* rules.c - decision table for op 4 (voice state update). */
 #include "voice/rules.h"
 
-static enum voice_outcome decide_leave_outcome(const struct voice_request_conditions *f)
+static enum voice_request_outcome decide_leave_outcome(const struct voice_request_conditions *f)
 {
     return f->present && f->own_session ? VOICE_OUTCOME_LEAVE : VOICE_OUTCOME_IGNORE;
 }
 
-enum voice_outcome decide_voice_request_outcome(const struct voice_request_conditions *f)
+enum voice_request_outcome decide_voice_request_outcome(const struct voice_request_conditions *f)
 {
     if (f->leaves)
         return decide_leave_outcome(f);

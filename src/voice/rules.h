@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum voice_outcome {
+enum voice_request_outcome {
     VOICE_OUTCOME_IGNORE,
     VOICE_OUTCOME_LEAVE,
     VOICE_OUTCOME_CHANGE_FLAGS, /* changes mute, deaf or video flags */
@@ -27,6 +27,6 @@ struct voice_request_conditions {
 };
 
 /* Returns the outcome of the first matching rule. */
-enum voice_outcome decide_voice_request_outcome(const struct voice_request_conditions *f);
+enum voice_request_outcome decide_voice_request_outcome(const struct voice_request_conditions *f);
 
 #endif

@@ -56,15 +56,15 @@ static int64_t now_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
-static struct session_opcode *first_opcode(const struct link *list)
+static struct session_opcode *first_queued_opcode(const struct link *list)
 {
     return container_of(list->next, struct session_opcode, link);
 }
 
-static void free_opcodes(struct link *list)
+static void free_queued_opcodes(struct link *list)
 {
     while (!links_are_empty(list)) {
-        struct session_opcode *o = first_opcode(list);
+        struct session_opcode *o = first_queued_opcode(list);
 
         link_remove(&o->link);
         arena_free(o->arena);
@@ -95,12 +95,12 @@ static void session_queue_free(struct session_queue *l)
     for (struct server_update_limit *p; (p = map_next(&l->limits, &at));)
         mem_free(p);
     map_clear(&l->limits);
-    free_opcodes(&l->waiting);
-    free_opcodes(&l->delayed_updates);
+    free_queued_opcodes(&l->waiting);
+    free_queued_opcodes(&l->delayed_updates);
     mem_free(l);
 }
 
-static struct server_update_limit initial_server_update_limit(void)
+static struct server_update_limit make_initial_server_update_limit(void)
 {
     return (struct server_update_limit){ .used_until_ms = now_ms() };
 }
@@ -113,7 +113,7 @@ static struct server_update_limit *server_update_limit_get(struct session_queue 
     if (p)
         return p;
     p = mem_new(sizeof *p);
-    *p = initial_server_update_limit();
+    *p = make_initial_server_update_limit();
     map_put(&l->limits, location, p);
     return p;
 }
@@ -138,7 +138,7 @@ static enum err run_opcode(struct call *call)
 static enum err leave_all_channels_of_session(struct call *call, struct session_opcode *o)
 {
     struct list states;
-    enum err e = voice_states_of_session(call->tx, o->session_id, &states);
+    enum err e = list_voice_states_of_session(call->tx, o->session_id, &states);
 
     return e ? e : voice_states_leave_all(call, &states);
 }
@@ -232,7 +232,7 @@ static void start_opcode(struct session_opcode *o)
  * after a delay of the rate limit. */
 static bool may_run_opcode_now(struct session_queue *l, struct session_opcode *o)
 {
-    const struct server_update_limit before = initial_server_update_limit(),
+    const struct server_update_limit before = make_initial_server_update_limit(),
                                      *known = map_get(&l->limits, o->rate_limit_id);
     const struct server_update_limit *p = known ? known : &before;
     bool joins = o->row->set_join_target && o->target && o->target != p->channel_id;
@@ -268,8 +268,8 @@ static void run_next_opcode(struct voice_service *v, uint64_t session)
             map_remove(&v->queues, session);
             session_queue_free(l);
         }
-    } else if (may_run_opcode_now(l, first_opcode(&l->waiting))) {
-        next = first_opcode(&l->waiting);
+    } else if (may_run_opcode_now(l, first_queued_opcode(&l->waiting))) {
+        next = first_queued_opcode(&l->waiting);
         link_remove(&next->link);
     }
     pthread_mutex_unlock(&v->lock);
@@ -425,7 +425,7 @@ void voice_on_guild_received(struct voice_service *v, const struct gateway_calle
     if (!v || api_is_draining(v->api))
         return;
     pthread_mutex_lock(&v->lock);
-    bool refused = refused_resumes_has(&v->refused_resumes, who->caller->id);
+    bool refused = refused_resumes_contain(&v->refused_resumes, who->caller->id);
     pthread_mutex_unlock(&v->lock);
     if (!refused)
         return;
@@ -456,19 +456,19 @@ static void on_second_tick(void *arg)
     join_rate_limit_expire(v->join_rate_limit);
     refused_resumes_remove(&v->refused_resumes, false);
     pthread_mutex_unlock(&v->lock);
-    room_owner_watch_tick(v->room_owner_watch);
+    room_owner_watch_check(v->room_owner_watch);
 }
 
 enum err voice_start_accepting_rooms(struct voice_service *v, const char *endpoint)
 {
     voice_set_relay_endpoint(endpoint);
-    return v->room_owner_watch ? room_owner_watch_open(v->room_owner_watch, endpoint) : OK;
+    return v->room_owner_watch ? room_owner_watch_accept_rooms(v->room_owner_watch, endpoint) : OK;
 }
 
 void voice_stop_accepting_rooms(struct voice_service *v)
 {
     if (v && v->room_owner_watch)
-        room_owner_watch_close(v->room_owner_watch);
+        room_owner_watch_hand_over_rooms(v->room_owner_watch);
 }
 
 enum err voice_start(struct api *api, struct loops *loops, struct voice_service **ret)

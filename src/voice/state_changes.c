@@ -75,7 +75,7 @@ enum err voice_state_emit(struct call *call, const struct voice_state *s, snowfl
     if (channel_id && from && from != channel_id) {
         struct voice_state gone = voice_state_without_channel(&visible);
 
-        emit_voice_state(call, audience_of_viewers_except(guild_id, from, channel_id), &gone);
+        emit_voice_state(call, audience_of_first_channel_only(guild_id, from, channel_id), &gone);
     }
     return channel_id ? hook_voice_state_changed(call, &visible) : OK;
 }
@@ -170,11 +170,11 @@ int64_t voice_max_cameras(const struct channel *c, const struct guild *g)
     return c->type == CHANNEL_STAGE ? g->max_stage_video_channel_users : g->max_video_channel_users;
 }
 
-enum err camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
-                                bool *ret)
+enum err read_camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
+                                     bool *ret)
 {
     int64_t participants, cameras = 0;
-    enum err e = max ? count_participants(tx, channel_id, &participants, &cameras) : OK;
+    enum err e = max ? count_voice_participants(tx, channel_id, &participants, &cameras) : OK;
 
     *ret = !max || cameras - counted < max;
     return e;
@@ -192,7 +192,7 @@ enum err voice_state_move(struct call *call, const struct voice_state *s, const 
 
     if (from == to->id)
         return OK;
-    enum err e = channel_has_participants(call->tx, to->id, VOICE_ROOM_MAX, &full);
+    enum err e = channel_has_voice_participants(call->tx, to->id, VOICE_ROOM_MAX, &full);
     if (!e && full)
         return ERR_MAX_MEMBERS;
     if (!e)
@@ -204,11 +204,12 @@ enum err voice_state_move(struct call *call, const struct voice_state *s, const 
     if (!e)
         e = choose_room_region(call->tx, to, s->region, &moved.region);
     if (!e)
-        e = camera_is_within_limit(call->tx, to->id, voice_max_cameras(to, &guild), false, &fits);
+        e = read_camera_is_within_limit(call->tx, to->id, voice_max_cameras(to, &guild), false,
+                                        &fits);
     if (e)
         return e;
     moved.channel_id = opt_id_or_null(to->id);
-    moved.connected_at = opt_int_given(clock_s());
+    moved.connected_at = opt_int_present(clock_s());
     moved.salt = voice_token_salt_new(call->arena);
     moved.live = moved.self_stream = false;
     moved.self_video = s->self_video && fits && permissions & PERMISSION(STREAM);
@@ -245,7 +246,7 @@ static enum err change_regions_of_step(struct call *call, const struct large_roo
                                        struct str region)
 {
     struct list states;
-    enum err e = list_voice_states_of_step(call->tx, c, &states);
+    enum err e = list_voice_states_of_room_step(call->tx, c, &states);
 
     for (size_t i = 0; !e && i < states.count; i++)
         e = change_region_of_state(call, (struct voice_state *)states.items + i, region);
@@ -291,7 +292,7 @@ enum err voice_room_move_to_node(struct call *call, snowflake channel_id, struct
 {
     struct str salt = voice_token_salt_new(call->arena);
     struct list states;
-    enum err e = voice_states_of_channel(call->tx, channel_id, &states);
+    enum err e = list_voice_states_of_channel(call->tx, channel_id, &states);
     struct voice_state *s = states.items;
 
     *ret_empty = !e && !states.count;

@@ -39,7 +39,7 @@ static enum err remove_voice_states_of_step(struct call *call, const struct larg
                                                               const struct voice_state *s))
 {
     struct list states;
-    enum err e = list_voice_states_of_step(call->tx, c, &states);
+    enum err e = list_voice_states_of_room_step(call->tx, c, &states);
     const struct voice_state *s = states.items;
 
     for (size_t i = 0; !e && i < states.count; i++)
@@ -85,7 +85,7 @@ enum err voice_on_channel_delete(struct call *call, const struct channel *c)
 {
     struct large_room_step step = { .guild_id = c->guild_id.value, .channel_id = c->id };
     bool any;
-    enum err e = channel_has_participants(call->tx, c->id, 1, &any);
+    enum err e = channel_has_voice_participants(call->tx, c->id, 1, &any);
 
     if (!e && any) {
         end_room_in_relay(call, c->id);

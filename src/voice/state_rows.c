@@ -34,7 +34,7 @@ static void voice_state_from_row(const struct rows *r, void *ret)
         .self_stream = row_bool(r, 12),
         .suppress = row_bool(r, 13),
         .request_to_speak_timestamp = row_optional_int(r, 14),
-        .connected_at = opt_int_given(row_int(r, 15)),
+        .connected_at = opt_int_present(row_int(r, 15)),
         .active_at = row_int(r, 16),
         .mute = row_bool(r, 17),
         .deaf = row_bool(r, 18),
@@ -89,17 +89,17 @@ static const char LIST_OF_NODE[] = SELECT_STATES "where v.node = $1 and v.held_u
 static const char LIST_STREAMS_AWAITING_RESUME[] =
     SELECT_STATES "where v.node = $1 and v.self_stream = 1 limit $2";
 
-enum err voice_states_of_session(struct tx *tx, struct str session_id, struct list *ret)
+enum err list_voice_states_of_session(struct tx *tx, struct str session_id, struct list *ret)
 {
     return query_voice_states(tx, SQL(LIST_OF_SESSION), v_text(session_id), ret);
 }
 
-enum err voice_states_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
+enum err list_voice_states_of_channel(struct tx *tx, snowflake channel_id, struct list *ret)
 {
     return query_voice_states(tx, SQL(LIST_OF_CHANNEL), v_id(channel_id), ret);
 }
 
-enum err voice_states_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
+enum err list_voice_states_of_guild(struct tx *tx, snowflake guild_id, struct list *ret)
 {
     return query_voice_states(tx, SQL(LIST_OF_GUILD), v_id(guild_id), ret);
 }
@@ -111,7 +111,8 @@ static const char LIST_OF_CHANNEL_AFTER[] =
 static const char LIST_OF_GUILD_AFTER[] =
     SELECT_STATES "where v.guild_id = $1 and v.user_id > $2 order by v.user_id limit $3";
 
-enum err list_voice_states_of_step(struct tx *tx, const struct large_room_step *c, struct list *ret)
+enum err list_voice_states_of_room_step(struct tx *tx, const struct large_room_step *c,
+                                        struct list *ret)
 {
     struct value values[] = { v_id(c->guild_id), v_id(c->after), v_int(LARGE_ROOM_STEP),
                               v_id(c->channel_id) };
@@ -122,7 +123,7 @@ enum err list_voice_states_of_step(struct tx *tx, const struct large_room_step *
                         voice_state_from_row, ret);
 }
 
-enum err voice_states_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret)
+enum err list_voice_states_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret)
 {
     *ret = (struct list){ 0 };
     return tx_read_list(tx, LIST_OF_NODE, BIND(v_int(node), v_int(max), v_int(clock_us())),
@@ -140,8 +141,8 @@ enum err list_streams_awaiting_resume(struct tx *tx, int64_t max, struct list *r
 static const char COUNT_STATES[] =
     "select count(*), coalesce(sum(self_video), 0) from voice_states where channel_id = $1";
 
-enum err count_participants(struct tx *tx, snowflake channel_id, int64_t *ret_participants,
-                            int64_t *ret_cameras)
+enum err count_voice_participants(struct tx *tx, snowflake channel_id, int64_t *ret_participants,
+                                  int64_t *ret_cameras)
 {
     struct rows row;
     bool found;
@@ -158,8 +159,8 @@ enum err count_participants(struct tx *tx, snowflake channel_id, int64_t *ret_pa
 static const char HAS_PARTICIPANT_AT_OFFSET[] =
     "select 1 from voice_states where channel_id = $1 limit 1 offset $2";
 
-enum err channel_has_participants(struct tx *tx, snowflake channel_id, int64_t participants,
-                                  bool *ret)
+enum err channel_has_voice_participants(struct tx *tx, snowflake channel_id, int64_t participants,
+                                        bool *ret)
 {
     return tx_exists(tx, HAS_PARTICIPANT_AT_OFFSET, BIND(v_id(channel_id), v_int(participants - 1)),
                      ret);

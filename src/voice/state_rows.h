@@ -23,8 +23,8 @@ struct large_room_step {
     snowflake after;                /* last user id that was handled */
 };
 /* Lists the next LARGE_ROOM_STEP voice states (struct voice_state). */
-enum err list_voice_states_of_step(struct tx *tx, const struct large_room_step *c,
-                                   struct list *ret);
+enum err list_voice_states_of_room_step(struct tx *tx, const struct large_room_step *c,
+                                        struct list *ret);
 
 /* --- large_rooms.c: jobs for large rooms ---------------------------------------------- */
 

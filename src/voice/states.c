@@ -123,8 +123,8 @@ static enum err save_state_and_watch_stage(struct call *call, struct voice_state
     return e ? e : stage_schedule_close_if_silent(call, voice_state_channel_id(s));
 }
 
-static enum err resolve_own_stage(struct call *call, const struct own_state_patch *in,
-                                  struct voice_state *ret)
+static enum err resolve_stage_of_caller(struct call *call, const struct own_state_patch *in,
+                                        struct voice_state *ret)
 {
     enum err found = voice_state_find(call->tx, call->target.guild->id, call->caller->id, ret);
 
@@ -141,14 +141,14 @@ static enum err resolve_own_stage(struct call *call, const struct own_state_patc
 static enum err modify_own_voice_state(struct call *call)
 {
     const struct own_state_patch *in = call->body;
-    struct stage_request request = { in->suppress, in->request_to_speak_timestamp };
+    struct stage_voice_state_request request = { in->suppress, in->request_to_speak_timestamp };
     const struct opt_int *at = &in->request_to_speak_timestamp;
     struct voice_state s;
 
-    if (at->given == GIVEN && !stage_time_is_acceptable(at->value, clock_us()))
+    if (at->given == GIVEN && !stage_request_time_is_acceptable(at->value, clock_us()))
         return call_add_field_error(call, "request_to_speak_timestamp", "DATE_TIME_TYPE_IN_PAST",
                                     "Must be now or later.");
-    enum err e = resolve_own_stage(call, in, &s);
+    enum err e = resolve_stage_of_caller(call, in, &s);
     if (e)
         return e;
     uint64_t needs = stage_request_needed_permissions(&s, &request);
@@ -156,7 +156,7 @@ static enum err modify_own_voice_state(struct call *call)
         return call_missing_permissions_error(call, needs);
     if (request.suppress.given != GIVEN && at->given == ABSENT)
         return OK;
-    stage_request_apply(&s, &request, clock_us());
+    stage_voice_state_request_apply(&s, &request, clock_us());
     if (!s.suppress && member_is_restricted(&call->target.member_access->input))
         return ERR_MISSING_PERMISSIONS;
     return save_state_and_watch_stage(call, &s);

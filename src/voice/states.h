@@ -18,21 +18,21 @@ enum err voice_state_find(struct tx *tx, snowflake guild_id, snowflake user_id,
 /* Finds the only voice state of a user, or the oldest of a bot. */
 enum err voice_state_find_of_user(struct tx *tx, snowflake user_id, struct voice_state *ret);
 /* Return lists of struct voice_state, ordered by guild and user. */
-enum err voice_states_of_session(struct tx *tx, struct str session_id, struct list *ret);
-enum err voice_states_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
-enum err voice_states_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Return at most max voice states. voice_states_of_node returns those of a node that do not wait
- * for RESUME any more, list_streams_awaiting_resume those of streaming users that wait for RESUME
- * (states_awaiting_resume.c). */
-enum err voice_states_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret);
+enum err list_voice_states_of_session(struct tx *tx, struct str session_id, struct list *ret);
+enum err list_voice_states_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
+enum err list_voice_states_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
+/* Return at most max voice states. list_voice_states_of_node returns those of a node that do not
+ * wait for RESUME any more, list_streams_awaiting_resume those of streaming users that wait for
+ * RESUME (states_awaiting_resume.c). */
+enum err list_voice_states_of_node(struct tx *tx, int64_t node, int64_t max, struct list *ret);
 enum err list_streams_awaiting_resume(struct tx *tx, int64_t max, struct list *ret);
 /* Counts the participants of a channel, and those with a camera. */
-enum err count_participants(struct tx *tx, snowflake channel_id, int64_t *ret_participants,
-                            int64_t *ret_cameras);
+enum err count_voice_participants(struct tx *tx, snowflake channel_id, int64_t *ret_participants,
+                                  int64_t *ret_cameras);
 
 /* Reads whether a channel has at least this number of participants. */
-enum err channel_has_participants(struct tx *tx, snowflake channel_id, int64_t participants,
-                                  bool *ret);
+enum err channel_has_voice_participants(struct tx *tx, snowflake channel_id, int64_t participants,
+                                        bool *ret);
 
 /* --- changing ------------------------------------------------------------------------- */
 
@@ -55,8 +55,8 @@ enum err voice_state_move(struct call *call, const struct voice_state *s, const 
 /* Returns the maximum number of cameras in a channel; 0 means unlimited. */
 int64_t voice_max_cameras(const struct channel *c, const struct guild *g);
 /* Reads whether a camera is allowed. Set counted if the stored voice state has it on already. */
-enum err camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
-                                bool *ret);
+enum err read_camera_is_within_limit(struct tx *tx, snowflake channel_id, int64_t max, bool counted,
+                                     bool *ret);
 /* Returns whether a member with these permissions is suppressed on joining the channel. */
 bool is_suppressed_on_join(const struct channel *c, snowflake afk_channel_id, uint64_t perms);
 /* Returns the voice region of a channel: its rtc_region, else the region of its participants, else
@@ -128,7 +128,7 @@ enum err stage_instance_close(struct call *call, snowflake channel_id);
 extern const struct job_kind stage_silence_job;
 
 /* Adds the open stages of the guild's visible channels to ret. */
-enum err read_visible_stages(struct tx *tx, struct gateway_guild *ret);
+enum err read_visible_stage_instances(struct tx *tx, struct gateway_guild *ret);
 /* Adds the voice states of the channels that the viewer can see, and their members unless `all`
  * members are in ret already. */
 enum err read_visible_voice_states(struct tx *tx, const struct permission_input *who,

@@ -42,7 +42,7 @@ void refused_resumes_add(struct map *refusals, snowflake user_id)
     r->at_ms = now_ms();
 }
 
-bool refused_resumes_has(const struct map *refusals, snowflake user_id)
+bool refused_resumes_contain(const struct map *refusals, snowflake user_id)
 {
     const struct refused_resume *r = map_get(refusals, user_id);
 
@@ -80,7 +80,7 @@ static enum err find_states_to_restore(struct call *call, const struct state_res
     struct voice_state s;
 
     if (r->resumed)
-        return voice_states_of_session(call->tx, str_of(r->session_id), ret);
+        return list_voice_states_of_session(call->tx, str_of(r->session_id), ret);
     *ret = (struct list){ 0 };
     enum err e = voice_state_find(call->tx, r->guild_id, r->user_id, &s);
     if (!e && s.node == VOICE_NODE_AWAITING_RESUME)

@@ -66,7 +66,7 @@ enum err read_visible_voice_states(struct tx *tx, const struct permission_input 
                                    const struct list *channels, bool all, struct gateway_guild *ret)
 {
     struct list states;
-    enum err e = voice_states_of_guild(tx, ret->guild.id, &states);
+    enum err e = list_voice_states_of_guild(tx, ret->guild.id, &states);
 
     if (e || !states.count)
         return e;

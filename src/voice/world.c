@@ -88,7 +88,7 @@ static enum err import_stage(struct world_file_importer *im, const void *entry,
             in->privacy_level.given == GIVEN ? in->privacy_level.value : STAGE_GUILD_ONLY,
         .guild_scheduled_event_id = opt_id_or_null(event),
     };
-    e = stage_insert(im->tx, &s, opt_int_given(clock_us()));
+    e = stage_insert(im->tx, &s, opt_int_present(clock_us()));
     return e ? e
              : insert_job_row(im->tx, "stage-silence", channel, clock_us() + SILENCE_US, STR(""));
 }
@@ -96,7 +96,7 @@ static enum err import_stage(struct world_file_importer *im, const void *entry,
 static bool stage_entry_from_row(struct world_file_exporter *ex, const struct rows *r, void *entry)
 {
     struct world_stage *s = entry;
-    struct opt_str channel = world_export_reference(ex->tx, &ex->channels, row_id(r, 1));
+    struct opt_str channel = world_file_export_reference(ex->tx, &ex->channels, row_id(r, 1));
 
     if (channel.given != GIVEN)
         return false;

@@ -82,7 +82,7 @@ static void reply_with_docs_file(struct call *call, const struct docs_file *f)
         call_reply_text(call, str_of(f->type), decompress_docs_file(call->arena, f));
 }
 
-bool docs_reply(struct call *call, struct str path)
+bool reply_with_docs_page(struct call *call, struct str path)
 {
     /* Links within the pages are relative to /docs/. */
     if (str_is(path, "/docs")) {

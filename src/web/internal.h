@@ -50,7 +50,7 @@ extern const size_t docs_file_count;
 
 /* Replies with a file of the documentation, or redirects /docs to /docs/. Returns false if the path
  * is neither. */
-bool docs_reply(struct call *call, struct str path);
+bool reply_with_docs_page(struct call *call, struct str path);
 
 /* Replies with a file from a folder, in development. Returns false if the file does not exist. */
 bool web_reply_from_folder(struct call *call, const char *folder,

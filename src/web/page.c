@@ -114,7 +114,7 @@ bool web_reply_with_page(void *arg, struct call *call)
     const struct web_options *web = arg;
     const struct http_request *r = call->exchange->request;
     struct str bundle = web->folder ? STR("dev") : str_of(web_bundle);
-    if (docs_reply(call, r->path))
+    if (reply_with_docs_page(call, r->path))
         return true;
 
     struct web_lookup_result found =

@@ -24,7 +24,7 @@ static void print_message(void *context, snowflake user, const struct dave_messa
         struct buf json;
 
         buf_init(&json, 256);
-        dave_message_write(m, &json);
+        dave_message_write_json(m, &json);
         printf("%.*s\n", STR_ARGS(buf_str(&json)));
         buf_clear(&json);
         return;
@@ -52,19 +52,19 @@ static int event_run(struct dave_room *room, int64_t now, const char *event, sno
     if (strcmp(event, "join") == 0)
         return (int)dave_room_join(room, user, number, now);
     if (strcmp(event, "package") == 0)
-        return (int)dave_room_key_package(room, user, hex_decode(argument), now);
+        return (int)dave_room_handle_key_package(room, user, hex_decode(argument), now);
     if (strcmp(event, "commit") == 0)
-        return (int)dave_room_commit(room, user, hex_decode(argument), now);
+        return (int)dave_room_handle_commit(room, user, hex_decode(argument), now);
     if (strcmp(event, "described") == 0)
-        dave_room_described(room, user, number, now);
+        dave_room_on_description_sent(room, user, number, now);
     else if (strcmp(event, "leave") == 0)
         dave_room_leave(room, user, now);
     else if (strcmp(event, "ready") == 0)
-        dave_room_ready(room, user, number, now);
+        dave_room_handle_transition_ready(room, user, number, now);
     else if (strcmp(event, "invalid") == 0)
-        dave_room_invalid(room, user, now);
+        dave_room_handle_invalid_commit(room, user, now);
     else
-        dave_room_tick(room, now);
+        dave_room_handle_timeouts(room, now);
     return 0;
 }
 
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
         if (sscanf(line, "%" SCNd64 " %15s %" SCNu64 " %s", &now, event, &user, argument) < 3)
             break;
         int result = event_run(room, now, event, user, argument);
-        printf("done %d %" PRId64 "\n", result, dave_room_due(room));
+        printf("done %d %" PRId64 "\n", result, dave_room_next_timeout(room));
         fflush(stdout);
     }
     fprintf(stderr, "epochs %" PRIu64 " transitions %" PRIu64 " refused %" PRIu64 " %" PRIu64 "\n",

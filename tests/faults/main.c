@@ -87,7 +87,7 @@ static void expect_store_is_consistent(struct scene *s, bool maybe)
     unsigned refused = s->refused;
     send_all_requests(s);
     expect(s->refused == refused);
-    expect(store_check_integrity(guildhall_store(s->world->server)) == OK);
+    expect(store_check_integrity(guildhall_get_store(s->world->server)) == OK);
 }
 
 /* --- SQLite --------------------------------------------------------------------------- */

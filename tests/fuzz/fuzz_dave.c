@@ -29,7 +29,7 @@ static bool is_within(struct str inner, struct str outer)
     return !inner.n || (inner.p >= outer.p && inner.p + inner.n <= outer.p + outer.n);
 }
 
-static void check_package(struct str bytes)
+static void check_key_package_bytes(struct str bytes)
 {
     struct mls_key_package k;
 
@@ -49,7 +49,7 @@ static void check_commit(struct str bytes)
         return;
     FUZZ_CHECK(c.reference_count > 0 && c.bytes.n + r.rest.n == bytes.n);
     for (size_t i = 0; i < c.reference_count; i++)
-        FUZZ_CHECK(is_within(str_slice(mls_commit_reference(&c, i), MLS_HASH), bytes));
+        FUZZ_CHECK(is_within(str_slice(mls_commit_reference_at(&c, i), MLS_HASH), bytes));
     mls_commit_verify_path(&c);
     if (!mls_welcome_read(&r, &w))
         return;
@@ -59,7 +59,8 @@ static void check_commit(struct str bytes)
 }
 
 /* Remembers proposals and transition ids, as a client does. */
-static void message_take(void *context, snowflake user, const struct dave_message *m)
+static void record_proposals_and_transition(void *context, snowflake user,
+                                            const struct dave_message *m)
 {
     struct fuzz_client *c = &clients[user % USERS];
     struct mls_reader r = { .rest = m->payload };
@@ -81,13 +82,13 @@ static void message_take(void *context, snowflake user, const struct dave_messag
     }
 }
 
-static void room_package(struct dave_room *room, snowflake user, int64_t now)
+static void send_key_package_to_room(struct dave_room *room, snowflake user, int64_t now)
 {
     struct buf b;
 
     buf_init(&b, MLS_KEY_PACKAGE);
     dave_write_package(&b, &identities[user], FAULT_NONE);
-    dave_room_key_package(room, user, buf_str(&b), now);
+    dave_room_handle_key_package(room, user, buf_str(&b), now);
     buf_clear(&b);
 }
 
@@ -110,7 +111,7 @@ static void room_commit(struct dave_room *room, snowflake user, unsigned epoch, 
     dave_write_commit(&b, &commit, FAULT_NONE);
     if (adds)
         dave_write_welcome(&b, added, adds);
-    dave_room_commit(room, user, buf_str(&b), now);
+    dave_room_handle_commit(room, user, buf_str(&b), now);
     buf_clear(&b);
 }
 
@@ -128,7 +129,7 @@ static void check_application_limit(struct str in)
         .group = GROUP,
         .version = DAVE_VERSION,
         .key = key,
-        .send = message_take,
+        .send = record_proposals_and_transition,
         .counters = &counters,
     });
     int64_t now = 1000;
@@ -142,36 +143,36 @@ static void check_application_limit(struct str in)
         switch (byte % 8) {
         case JOIN:
             more = byte < 0xc0;
-            dave_room_described(room, user, dave_room_join(room, user, more, now), now);
+            dave_room_on_description_sent(room, user, dave_room_join(room, user, more, now), now);
             break;
         case LEAVE:
             dave_room_leave(room, user, now);
             break;
         case PACKAGE:
-            room_package(room, user, now);
+            send_key_package_to_room(room, user, now);
             break;
         case COMMIT:
             more = take_byte(&in);
             room_commit(room, user, more / 16, more % 16, now);
             break;
         case READY:
-            dave_room_ready(room, user, clients[user].transition, now);
+            dave_room_handle_transition_ready(room, user, clients[user].transition, now);
             break;
         case INVALID:
-            dave_room_invalid(room, user, now);
+            dave_room_handle_invalid_commit(room, user, now);
             break;
         case TICK:
-            if (dave_room_due(room) != INT64_MAX && dave_room_due(room) > now)
-                now = dave_room_due(room);
-            dave_room_tick(room, now);
-            FUZZ_CHECK(dave_room_due(room) > now);
+            if (dave_room_next_timeout(room) != INT64_MAX && dave_room_next_timeout(room) > now)
+                now = dave_room_next_timeout(room);
+            dave_room_handle_timeouts(room, now);
+            FUZZ_CHECK(dave_room_next_timeout(room) > now);
             break;
         default:
             more = take_byte(&in);
             struct str bytes = str_slice(in.p, more < in.n ? more : in.n);
             in = str_skip_bytes(in, bytes.n);
-            dave_room_commit(room, user, bytes, now);
-            dave_room_key_package(room, user, bytes, now);
+            dave_room_handle_commit(room, user, bytes, now);
+            dave_room_handle_key_package(room, user, bytes, now);
         }
         FUZZ_CHECK(dave_room_version(room) <= DAVE_VERSION);
     }
@@ -189,7 +190,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     struct str in = str_slice((const char *)data + 1, size - 1);
     if (data[0] % 3 == 0)
-        check_package(in);
+        check_key_package_bytes(in);
     else if (data[0] % 3 == 1)
         check_commit(in);
     else

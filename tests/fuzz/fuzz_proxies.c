@@ -81,8 +81,8 @@ static struct ip_address client_of(const struct trusted_proxy_networks *p,
 
 /* Lines that a client sends before the proxy's lines must not change an untrusted address that
  * was found. */
-static void check_forged(const struct trusted_proxy_networks *p, struct str lines,
-                         struct str forged, struct str name)
+static void check_forged_forwarding_lines(const struct trusted_proxy_networks *p, struct str lines,
+                                          struct str forged, struct str name)
 {
     struct http_request r;
 
@@ -97,7 +97,7 @@ static void check_forged(const struct trusted_proxy_networks *p, struct str line
 }
 
 /* The proxy appends its entry to the client's header line. */
-static void check_appended(const struct trusted_proxy_networks *p, struct str words)
+static void check_entry_appended_by_proxy(const struct trusted_proxy_networks *p, struct str words)
 {
     char line[HEAD_MAX];
     struct ip_address real;
@@ -133,8 +133,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         client_used_tls_to_proxy(&r, false);
         client_of(&p, &r);
     }
-    check_forged(&p, bytes, STR("X-Forwarded-For: 6.6.6.6, \"\r\n"), STR("X-Forwarded-For"));
+    check_forged_forwarding_lines(&p, bytes, STR("X-Forwarded-For: 6.6.6.6, \"\r\n"),
+                                  STR("X-Forwarded-For"));
     if (size)
-        check_appended(&p, bytes);
+        check_entry_appended_by_proxy(&p, bytes);
     return 0;
 }

@@ -15,7 +15,7 @@ static void check_replay_window(const struct rtp_packet *p)
     static struct rtp_stream stream;
     struct rtp_stream_position a;
 
-    if (rtp_stream_is_full(&stream))
+    if (rtp_stream_start_hashes_are_full(&stream))
         rtp_stream_clear(&stream);
     if (!rtp_stream_check_packet(&stream, p, &a))
         return;
@@ -25,7 +25,8 @@ static void check_replay_window(const struct rtp_packet *p)
 }
 
 /* Decrypted packets can be encrypted in every mode and fit the buffer. */
-static void check_writing(const struct decrypted_rtp_packet *plain, const unsigned char *key)
+static void check_encryption_in_every_mode(const struct decrypted_rtp_packet *plain,
+                                           const unsigned char *key)
 {
     unsigned char *out = mem_new(ENCRYPTED_PACKET_MAX);
 
@@ -47,7 +48,7 @@ static size_t seal_by_hand(struct str datagram, const unsigned char *key, unsign
     struct rtp_packet p;
     unsigned long long n;
 
-    if (datagram.n + ENCRYPTION_OVERHEAD > PACKET_MAX || !rtp_parse(datagram, &p))
+    if (datagram.n + ENCRYPTION_OVERHEAD > PACKET_MAX || !rtp_parse_header(datagram, &p))
         return 0;
     memcpy(out, p.clear.p, p.clear.n);
     crypto_aead_xchacha20poly1305_ietf_encrypt(
@@ -105,7 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         mode = 1;
         datagram = str_slice((const char *)sealed, n);
     }
-    if (!rtp_parse(datagram, &p))
+    if (!rtp_parse_header(datagram, &p))
         return 0;
     FUZZ_CHECK(p.clear.n + p.encrypted.n == datagram.n && p.clear.n >= RTP_HEADER_SIZE);
     check_replay_window(&p);
@@ -115,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool opened = media_cipher_decrypt(s, &p, plain);
     FUZZ_CHECK(!n || opened || p.encrypted.n <= 20);
     if (opened)
-        check_writing(plain, key);
+        check_encryption_in_every_mode(plain, key);
     media_cipher_free(s);
     mem_free(plain);
     return 0;

@@ -126,7 +126,7 @@ static unsigned depth_of(struct str text)
 
 /* Errors are nested a few levels deeper than their fields, possibly beyond the reader's depth
  * limit. */
-static void check_errors(const struct form *form, struct buf *out)
+static void check_form_errors_are_json(const struct form *form, struct buf *out)
 {
     struct json_writer j = json_writer_to_buf(out);
 
@@ -169,7 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!query)
         FUZZ_CHECK((e == ERR_INVALID_JSON) == (size && !json_is_valid(text)));
     if (e == ERR_INVALID_FORM_BODY)
-        check_errors(&form, &out);
+        check_form_errors_are_json(&form, &out);
     else if (e == OK)
         check_accepted_value(value, arena, &out);
     else

@@ -31,29 +31,29 @@ static void check_rtp_round_trip(struct srtp *s, struct str bytes)
     memcpy(plain.bytes, bytes.p + RTP_HEADER_SIZE, plain.n);
     if (plain.extended && plain.n < RTP_EXTENSION_PREAMBLE_SIZE)
         return;
-    size_t n = srtp_write(s, &plain, out);
+    size_t n = srtp_encrypt(s, &plain, out);
     if (!n)
         return;
     FUZZ_CHECK(n <= sizeof out);
     struct str datagram = str_slice((const char *)out, n);
-    if (n > PACKET_MAX || !srtp_open(s, datagram, &again))
+    if (n > PACKET_MAX || !srtp_decrypt(s, datagram, &again))
         return;
     FUZZ_CHECK(again.n == plain.n && memcmp(again.bytes, plain.bytes, plain.n) == 0);
     FUZZ_CHECK(memcmp(again.header, plain.header, RTP_HEADER_SIZE) == 0);
-    FUZZ_CHECK(!srtp_open(s, datagram, &again));
-    FUZZ_CHECK(!srtp_write(s, &plain, out));
+    FUZZ_CHECK(!srtp_decrypt(s, datagram, &again));
+    FUZZ_CHECK(!srtp_encrypt(s, &plain, out));
 }
 
 static void check_rtcp_round_trip(struct srtp *s, struct str bytes)
 {
     unsigned char out[SRTP_MAX], again[PACKET_MAX];
-    size_t n = bytes.n <= PACKET_MAX ? srtp_write_control(s, bytes, out) : 0, left;
+    size_t n = bytes.n <= PACKET_MAX ? srtcp_encrypt(s, bytes, out) : 0, left;
 
     if (!n || n > PACKET_MAX)
         return;
-    FUZZ_CHECK(srtp_open_control(s, str_slice((const char *)out, n), again, &left));
+    FUZZ_CHECK(srtcp_decrypt(s, str_slice((const char *)out, n), again, &left));
     FUZZ_CHECK(left == bytes.n && memcmp(again, bytes.p, left) == 0);
-    FUZZ_CHECK(!srtp_open_control(s, str_slice((const char *)out, n), again, &left));
+    FUZZ_CHECK(!srtcp_decrypt(s, str_slice((const char *)out, n), again, &left));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -70,9 +70,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_rtp_round_trip(s, datagram);
         check_rtcp_round_trip(s, datagram);
     } else if (datagram.n >= RTP_HEADER_SIZE) {
-        if (srtp_open(s, datagram, &plain))
+        if (srtp_decrypt(s, datagram, &plain))
             FUZZ_CHECK(plain.n <= PACKET_MAX);
-        if (srtp_open_control(s, datagram, control, &n))
+        if (srtcp_decrypt(s, datagram, control, &n))
             FUZZ_CHECK(n <= PACKET_MAX);
     }
     srtp_free(s);

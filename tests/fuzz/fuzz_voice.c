@@ -8,7 +8,7 @@ enum { BLOCK = 16 };
 
 static void check_video_request(const struct list *entries)
 {
-    static const struct relay_layer layers[RELAY_LAYERS_MAX] = {
+    static const struct relay_video_layer layers[RELAY_LAYERS_MAX] = {
         { .quality = 25, .active = true }, { .quality = 0 }, { .quality = 100, .active = true }
     };
     struct video_request wants;
@@ -25,7 +25,7 @@ static void check_video_request(const struct list *entries)
 static void check_lists(struct str text, struct arena *arena)
 {
     struct form form = { .arena = arena };
-    struct relay_layer layers[RELAY_LAYERS_MAX];
+    struct relay_video_layer layers[RELAY_LAYERS_MAX];
     void *d;
 
     if (!schema_decode(&type_voice_layers, text, &form, &d)) {

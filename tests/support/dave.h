@@ -70,7 +70,7 @@ static inline void identity_clear(struct dave_identity *id)
 /* Writes a public key, or with `faulty` one that is no point of the curve. */
 static inline void dave_write_key(struct buf *out, const struct mls_key *k, bool faulty)
 {
-    mls_write_vector(out, mls_key_public(k));
+    mls_write_vector(out, mls_key_get_public_key(k));
     if (faulty)
         out->p[out->n - 1] ^= 1;
 }
@@ -91,7 +91,7 @@ static inline void dave_write_signature(struct buf *out, const struct mls_key *k
     buf_add_str(&content, str_skip_bytes(buf_str(out), start));
     if (faulty)
         content.p[0] ^= 1;
-    mls_sign(k, label, buf_str(&content), more, out);
+    mls_sign_with_label(k, label, buf_str(&content), more, out);
     buf_clear(&content);
 }
 
@@ -130,7 +130,7 @@ static inline void dave_write_package(struct buf *out, const struct dave_identit
     mls_write_number(out, f == FAULT_VERSION ? 2 : 1, 2);
     mls_write_number(out, f == FAULT_SUITE ? 1 : 2, 2);
     if (f == FAULT_INIT_KEY_LENGTH)
-        mls_write_vector(out, str_slice(mls_key_public(id->init).p, MLS_PUBLIC_KEY - 1));
+        mls_write_vector(out, str_slice(mls_key_get_public_key(id->init).p, MLS_PUBLIC_KEY - 1));
     else
         dave_write_key(out, f == FAULT_SAME_KEYS ? id->encryption : id->init, f == FAULT_INIT_KEY);
     dave_write_leaf(out, id, 1, (struct str){ 0 }, f);
@@ -256,16 +256,16 @@ static inline bool dave_read_proposal(struct mls_reader *r, struct str sender_ke
         for (int i = 0; i < 4; i++)
             mls_read_vector(r);
         package.n -= r->rest.n;
-        mls_hash("MLS 1.0 KeyPackage Reference", package, ret->package_ref);
+        mls_compute_reference_hash("MLS 1.0 KeyPackage Reference", package, ret->package_ref);
     } else {
         ret->leaf = (uint32_t)mls_read_number(r, 4);
     }
     struct str content = str_slice(start.p, start.n - r->rest.n);
     struct str signature = mls_read_vector(r);
-    mls_hash("MLS 1.0 Proposal Reference", str_slice(start.p + 2, start.n - r->rest.n - 2),
-             ret->ref);
-    return !r->failed &&
-           mls_verify(sender_key, "FramedContentTBS", content, (struct str){ 0 }, signature);
+    mls_compute_reference_hash("MLS 1.0 Proposal Reference",
+                               str_slice(start.p + 2, start.n - r->rest.n - 2), ret->ref);
+    return !r->failed && mls_verify_with_label(sender_key, "FramedContentTBS", content,
+                                               (struct str){ 0 }, signature);
 }
 
 #endif

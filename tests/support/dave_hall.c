@@ -9,7 +9,7 @@
 struct dave_hall dave_hall;
 
 /* Clients refuse Adds of users that are not in the room. */
-static void proposals_check(struct str payload)
+static void check_proposals_are_of_present_users(struct str payload)
 {
     struct mls_reader r = { .rest = payload };
     bool revokes = mls_read_number(&r, 1);
@@ -23,7 +23,7 @@ static void proposals_check(struct str payload)
     }
 }
 
-static void message_queue(void *context, snowflake user, const struct dave_message *m)
+static void queue_dave_message(void *context, snowflake user, const struct dave_message *m)
 {
     struct dave_queued *q = &dave_hall.queue[dave_hall.count++];
 
@@ -33,7 +33,7 @@ static void message_queue(void *context, snowflake user, const struct dave_messa
     if (dave_message_is_json(m))
         return;
     if (m->op == DAVE_PROPOSALS)
-        proposals_check(m->payload);
+        check_proposals_are_of_present_users(m->payload);
     char *copy = malloc(m->payload.n);
     memcpy(copy, m->payload.p, m->payload.n);
     q->message.payload.p = copy;
@@ -78,7 +78,7 @@ static void tree_apply(struct dave_client *c, const struct dave_received *p, siz
 
 /* --- clients ---------------------------------------------------------------------------- */
 
-enum dave_verdict dave_client_send_package(struct dave_client *c)
+enum dave_message_result dave_client_send_package(struct dave_client *c)
 {
     identity_clear(&c->id);
     identity_init(&c->id, c->id.user);
@@ -86,11 +86,12 @@ enum dave_verdict dave_client_send_package(struct dave_client *c)
     dave_write_package(&c->package, &c->id, FAULT_NONE);
     c->proposal_count = 0;
     c->in_group = false;
-    return dave_room_key_package(dave_hall.room, c->id.user, buf_str(&c->package), dave_hall.now);
+    return dave_room_handle_key_package(dave_hall.room, c->id.user, buf_str(&c->package),
+                                        dave_hall.now);
 }
 
-static void commit_write(struct dave_client *c, enum dave_fault f, struct buf *out,
-                         struct dave_received *p)
+static void write_commit_of_client(struct dave_client *c, enum dave_fault f, struct buf *out,
+                                   struct dave_received *p)
 {
     static unsigned char refs[2 * DAVE_CLIENTS][MLS_HASH], added[2 * DAVE_CLIENTS][MLS_HASH];
     size_t n = c->proposal_count, adds = 0;
@@ -112,21 +113,22 @@ static void commit_write(struct dave_client *c, enum dave_fault f, struct buf *o
         dave_write_welcome(out, added, adds);
 }
 
-enum dave_verdict dave_client_commit(struct dave_client *c)
+enum dave_message_result dave_client_commit(struct dave_client *c)
 {
     static struct dave_received p[2 * DAVE_CLIENTS];
     struct buf b;
 
     buf_init(&b, 1 << 20);
-    commit_write(c, FAULT_NONE, &b, p);
-    enum dave_verdict v = dave_room_commit(dave_hall.room, c->id.user, buf_str(&b), dave_hall.now);
+    write_commit_of_client(c, FAULT_NONE, &b, p);
+    enum dave_message_result v =
+        dave_room_handle_commit(dave_hall.room, c->id.user, buf_str(&b), dave_hall.now);
     if (v == DAVE_ACCEPTED)
         tree_apply(c, p, c->proposal_count);
     buf_clear(&b);
     return v;
 }
 
-static void dave_client_take_proposals(struct dave_client *c, struct str payload)
+static void dave_client_receive_proposals(struct dave_client *c, struct str payload)
 {
     struct mls_reader r = { .rest = payload };
     bool revokes = mls_read_number(&r, 1);
@@ -145,7 +147,7 @@ static void dave_client_take_proposals(struct dave_client *c, struct str payload
     while (!revokes && list.rest.n) {
         struct dave_received *p = &c->proposals[c->proposal_count++];
 
-        assert_true(dave_read_proposal(&list, mls_key_public(dave_hall.key), p));
+        assert_true(dave_read_proposal(&list, mls_key_get_public_key(dave_hall.key), p));
         assert_true(!p->adds || p->user != c->id.user);
         for (struct dave_received *o = c->proposals; o < p; o++)
             assert_false(p->adds && o->adds && o->user == p->user);
@@ -157,7 +159,7 @@ static void dave_client_take_proposals(struct dave_client *c, struct str payload
 }
 
 /* Opcodes 29 and 30. */
-static void dave_client_take_commit(struct dave_client *c, const struct dave_message *m)
+static void dave_client_receive_commit(struct dave_client *c, const struct dave_message *m)
 {
     struct mls_reader r = { .rest = m->payload };
     unsigned transition = (unsigned)mls_read_number(&r, 2);
@@ -169,14 +171,14 @@ static void dave_client_take_commit(struct dave_client *c, const struct dave_mes
     c->transition = transition;
     if (c->damaged) {
         c->damaged = false;
-        dave_room_invalid(dave_hall.room, c->id.user, dave_hall.now);
+        dave_room_handle_invalid_commit(dave_hall.room, c->id.user, dave_hall.now);
         dave_client_send_package(c);
         return;
     }
     if (m->op == DAVE_WELCOME) {
         assert_true(mls_key_package_read(buf_str(&c->package), c->id.user, &k));
         assert_true(mls_welcome_read(&r, &w));
-        assert_true(w.secret_count == 1 && mls_welcome_has(&w, k.ref));
+        assert_true(w.secret_count == 1 && mls_welcome_has_secrets_for(&w, k.ref));
     } else {
         assert_true(mls_commit_read(&r, &commit));
     }
@@ -184,7 +186,7 @@ static void dave_client_take_commit(struct dave_client *c, const struct dave_mes
     c->in_group = true;
     c->next_version = 1;
     if (transition && !c->slow)
-        dave_room_ready(dave_hall.room, c->id.user, transition, dave_hall.now);
+        dave_room_handle_transition_ready(dave_hall.room, c->id.user, transition, dave_hall.now);
 }
 
 static void dave_client_receive(struct dave_client *c, const struct dave_message *m)
@@ -196,7 +198,8 @@ static void dave_client_receive(struct dave_client *c, const struct dave_message
         if (!m->transition)
             c->version = m->version;
         else if (!c->slow)
-            dave_room_ready(dave_hall.room, c->id.user, m->transition, dave_hall.now);
+            dave_room_handle_transition_ready(dave_hall.room, c->id.user, m->transition,
+                                              dave_hall.now);
     } else if (m->op == DAVE_EXECUTE_TRANSITION) {
         assert_int_equal(m->transition, c->transition);
         c->executed = m->transition;
@@ -207,9 +210,9 @@ static void dave_client_receive(struct dave_client *c, const struct dave_message
         dave_hall.epoch = 0;
         dave_client_send_package(c);
     } else if (m->op == DAVE_PROPOSALS) {
-        dave_client_take_proposals(c, m->payload);
+        dave_client_receive_proposals(c, m->payload);
     } else if (m->op != DAVE_EXTERNAL_SENDER) {
-        dave_client_take_commit(c, m);
+        dave_client_receive_commit(c, m);
     }
 }
 
@@ -224,7 +227,7 @@ void dave_hall_open_with(unsigned version)
         .group = DAVE_GROUP,
         .version = version,
         .key = dave_hall.key,
-        .send = message_queue,
+        .send = queue_dave_message,
         .counters = &dave_hall.counters,
     });
     for (snowflake i = 0; i < DAVE_CLIENTS; i++)
@@ -260,10 +263,10 @@ void dave_hall_settle(int64_t ms)
 {
     int64_t end = dave_hall.now + ms;
 
-    for (dave_hall_deliver(); dave_room_due(dave_hall.room) <= end; dave_hall_deliver()) {
-        if (dave_room_due(dave_hall.room) > dave_hall.now)
-            dave_hall.now = dave_room_due(dave_hall.room);
-        dave_room_tick(dave_hall.room, dave_hall.now);
+    for (dave_hall_deliver(); dave_room_next_timeout(dave_hall.room) <= end; dave_hall_deliver()) {
+        if (dave_room_next_timeout(dave_hall.room) > dave_hall.now)
+            dave_hall.now = dave_room_next_timeout(dave_hall.room);
+        dave_room_handle_timeouts(dave_hall.room, dave_hall.now);
     }
     dave_hall.now = end;
 }
@@ -307,7 +310,7 @@ struct dave_client *dave_client_enter(snowflake user, unsigned version)
     *c = (struct dave_client){ .here = true, .id.user = user };
     buf_init(&c->package, MLS_KEY_PACKAGE);
     c->version = dave_room_join(dave_hall.room, user, version, dave_hall.now);
-    dave_room_described(dave_hall.room, user, c->version, dave_hall.now);
+    dave_room_on_description_sent(dave_hall.room, user, c->version, dave_hall.now);
     return c;
 }
 
@@ -363,7 +366,7 @@ void expect_dave_group(void)
         assert_int_equal(c->executed, c->transition);
     }
     assert_int_equal(leaves, here);
-    assert_false(dave_room_transitions(dave_hall.room));
+    assert_false(dave_room_is_in_transition(dave_hall.room));
 }
 
 void expect_dave_received(snowflake user, enum dave_opcode op, unsigned count)

@@ -46,8 +46,8 @@ struct dave_hall {
 extern struct dave_hall dave_hall;
 
 uint32_t dave_leaf_of(snowflake user);
-enum dave_verdict dave_client_send_package(struct dave_client *c);
-enum dave_verdict dave_client_commit(struct dave_client *c);
+enum dave_message_result dave_client_send_package(struct dave_client *c);
+enum dave_message_result dave_client_commit(struct dave_client *c);
 void dave_hall_open_with(unsigned version);
 int dave_hall_open(void **state);
 void dave_hall_deliver_one(void);

@@ -347,7 +347,7 @@ static const struct dom *census_of(const struct gateway_conn *g)
     struct buf all;
 
     buf_init(&all, MAX_PAYLOAD_FORM_BYTES);
-    gateway_write_session_list(guildhall_gateway(world_server(w)), &all);
+    gateway_write_session_list(guildhall_get_gateway(world_server(w)), &all);
     struct str rest = str_dup(w->arena, buf_str(&all));
     buf_clear(&all);
     while (rest.n) {

@@ -132,7 +132,7 @@ struct gif_import world_import_gif_text(struct world *w, struct str text)
         .problem = append_import_problem,
         .problem_arg = &problems,
     };
-    expect(gifs_import(guildhall_store(world_server(w)), &in, &report) == OK);
+    expect(gifs_import(guildhall_get_store(world_server(w)), &in, &report) == OK);
     struct gif_import done = { report.made, report.renewed, report.refused,
                                str_dup_cstring(world_arena(w), buf_str(&problems)) };
     buf_clear(&problems);

@@ -12,7 +12,7 @@
 
 static void run(struct world *w, enum err (*what)(struct tx *tx, void *arg), void *arg)
 {
-    enum err e = store_run(guildhall_store(w->server), STORE_WRITE, w->arena, what, arg);
+    enum err e = store_run(guildhall_get_store(w->server), STORE_WRITE, w->arena, what, arg);
 
     if (e)
         fail_test(__FILE__, __LINE__, "the store refuses: %s", error_info(e)->message);
@@ -92,7 +92,7 @@ static enum err make_code(struct tx *tx, void *arg)
 {
     struct code_wish *wish = arg;
     struct str code;
-    enum err e = create_local_link_code(tx, guildhall_auth(wish->w->server), wish->p,
+    enum err e = create_local_link_code(tx, guildhall_get_auth(wish->w->server), wish->p,
                                         str_of(wish->account), &code);
 
     if (!e)

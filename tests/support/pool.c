@@ -37,7 +37,7 @@ static void count_active_pool_requests(struct loop *loop, void *arg)
 
 static unsigned waiting_requests(struct world *w)
 {
-    const struct loops *loops = guildhall_api(world_server(w))->loops;
+    const struct loops *loops = guildhall_get_api(world_server(w))->loops;
     unsigned count = 0;
 
     for (unsigned i = 0; i < loops_count(loops); i++)

@@ -39,7 +39,7 @@ static int64_t run_sql(struct world *w, const char *fmt, va_list args)
     if (world_config(w)->store && strstr(text, "recursive"))
         return test_postgres_do(world_config(w)->store, text);
     s.sql = str_dup_cstring(world_arena(w), str_of(text));
-    if (store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), execute, &s))
+    if (store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w), execute, &s))
         fail_test(__FILE__, __LINE__, "cannot run: %s", text);
     return s.number;
 }
@@ -199,7 +199,7 @@ void expect_guild_silence_at(const char *file, int line, struct test_guild *p)
         fail_test(file, line, "the guild got an unexpected %s", event_name(h->event));
 }
 
-static void find_hold_record(const struct stall_record *r, void *arg)
+static void find_stall_record(const struct stall_record *r, void *arg)
 {
     struct stall_record *found = arg;
 
@@ -207,11 +207,11 @@ static void find_hold_record(const struct stall_record *r, void *arg)
         found->longest_ns = r->longest_ns;
 }
 
-static void expect_short_hold(const char *kind, const char *part, double ms)
+static void expect_no_stall_longer_than(const char *kind, const char *part, double ms)
 {
     struct stall_record found = { .kind = kind, .part = part };
 
-    stall_records_visit(find_hold_record, &found);
+    stall_records_visit(find_stall_record, &found);
     double took = (double)found.longest_ns / 1e6;
     if (took >= ms * build_slowness())
         note_hold(kind, part, took);
@@ -219,12 +219,12 @@ static void expect_short_hold(const char *kind, const char *part, double ms)
 
 void expect_short_writes(const char *part, double ms)
 {
-    expect_short_hold("write", part, ms);
+    expect_no_stall_longer_than("write", part, ms);
 }
 
 void expect_short_turns(const char *part, double ms)
 {
-    expect_short_hold("turn", part, ms);
+    expect_no_stall_longer_than("turn", part, ms);
 }
 
 int64_t world_counter(struct world *w, const char *name)

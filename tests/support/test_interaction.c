@@ -35,7 +35,7 @@ static const char *token_of(struct world *w, snowflake id)
 {
     unsigned char secret[32];
 
-    auth_derive_key(guildhall_auth(world_server(w)), "interaction", id, STR(""), secret,
+    auth_derive_key(guildhall_get_auth(world_server(w)), "interaction", id, STR(""), secret,
                     sizeof secret);
     struct str text = str_base64url_encode(world_arena(w), secret, sizeof secret);
     struct str plain =

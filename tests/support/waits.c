@@ -58,7 +58,7 @@ void world_wait(struct world *w, double seconds)
     clock_advance_all((int64_t)(seconds * 1e6));
     if (!w->server)
         return;
-    struct api *api = guildhall_api(w->server);
+    struct api *api = guildhall_get_api(w->server);
     for (unsigned i = 0; i < loops_count(api->loops); i++)
         loop_call_and_wait(loops_get(api->loops, i), check_deadlines_on_loop, NULL);
     job_scheduler_wake_at(api->jobs, clock_us());
@@ -71,7 +71,7 @@ static bool is_at_rest(struct world *w)
     int64_t next =
         world_number(w, "select coalesce(min(due), %lld) from jobs", (long long)INT64_MAX);
 
-    return next > clock_us() && guildhall_api(w->server)->running == 0;
+    return next > clock_us() && guildhall_get_api(w->server)->running == 0;
 }
 
 void world_settle(struct world *w)
@@ -95,7 +95,7 @@ static void check_loop_position(struct loop *loop, void *arg)
 
 static uint64_t least_position(struct world *w)
 {
-    struct position_read l = { .gateway = guildhall_gateway(w->server), .least = UINT64_MAX };
+    struct position_read l = { .gateway = guildhall_get_gateway(w->server), .least = UINT64_MAX };
 
     for (unsigned i = 0; i < l.gateway->gateway_loop_count; i++)
         loop_call_and_wait(l.gateway->gateway_loops[i]->loop, check_loop_position, &l);
@@ -104,7 +104,7 @@ static uint64_t least_position(struct world *w)
 
 void world_received(struct world *w)
 {
-    uint64_t published = guildhall_gateway(w->server)->published;
+    uint64_t published = guildhall_get_gateway(w->server)->published;
 
     expect_soon(least_position(w) >= published);
 }

@@ -210,7 +210,7 @@ static void take_keys(struct webrtc_client *p)
 {
     unsigned char material[SRTP_MATERIAL_MAX], swapped[SRTP_MATERIAL_MAX];
     enum srtp_profile profile = (enum srtp_profile)SSL_get_selected_srtp_profile(p->tls->ssl)->id;
-    size_t n = srtp_material_size(profile), salt = n == 60 ? 14 : 12, key = n / 2 - salt;
+    size_t n = srtp_keying_material_size(profile), salt = n == 60 ? 14 : 12, key = n / 2 - salt;
 
     expect(SSL_export_keying_material(p->tls->ssl, material, n, "EXTRACTOR-dtls_srtp", 19, NULL, 0,
                                       0) == 1);
@@ -300,7 +300,7 @@ void webrtc_client_send_rtp(struct webrtc_client *p, uint32_t ssrc, unsigned typ
         packet.n += 4;
         packet.bytes[packet.n - 1] = 4;
     }
-    size_t n = srtp_write(p->srtp, &packet, out);
+    size_t n = srtp_encrypt(p->srtp, &packet, out);
     expect(n);
     voice_client_send(&p->voice, str_slice((const char *)out, n));
 }
@@ -313,7 +313,7 @@ void webrtc_client_say(struct webrtc_client *p, const char *frame)
 void webrtc_client_send_control(struct webrtc_client *p, struct str packet)
 {
     unsigned char out[SRTP_MAX];
-    size_t n = srtp_write_control(p->srtp, packet, out);
+    size_t n = srtcp_encrypt(p->srtp, packet, out);
 
     expect(n);
     voice_client_send(&p->voice, str_slice((const char *)out, n));
@@ -342,7 +342,7 @@ struct received_frame webrtc_client_receive(struct webrtc_client *p, int wait_ms
 
     if (!n)
         return (struct received_frame){ 0 };
-    expect(srtp_open(p->srtp, str_slice((const char *)in, (size_t)n), &packet));
+    expect(srtp_decrypt(p->srtp, str_slice((const char *)in, (size_t)n), &packet));
     expect(packet.header[0] == 0x80);
     const unsigned char *h = packet.header;
     return (struct received_frame){
@@ -363,7 +363,7 @@ struct str webrtc_client_receive_control(struct webrtc_client *p, int wait_ms)
 
     if (!got)
         return (struct str){ 0 };
-    expect(srtp_open_control(p->srtp, str_slice((const char *)in, (size_t)got), out, &n));
+    expect(srtcp_decrypt(p->srtp, str_slice((const char *)in, (size_t)got), out, &n));
     return str_dup(world_arena(p->voice.client->world), str_slice((const char *)out, n));
 }
 

@@ -278,7 +278,7 @@ const char *world_folder(const struct world *w)
 
 int world_port(const struct world *w)
 {
-    return guildhall_port(w->server);
+    return guildhall_get_port(w->server);
 }
 
 struct arena *world_arena(struct world *w)
@@ -343,7 +343,7 @@ static enum err create(struct tx *tx, void *arg)
     struct joining_member *n = arg;
     struct user user;
     struct str token;
-    enum err e = account_create(tx, guildhall_auth(n->world->server), &n->draft, &user, &token);
+    enum err e = account_create(tx, guildhall_get_auth(n->world->server), &n->draft, &user, &token);
 
     if (e)
         return e;
@@ -362,7 +362,7 @@ static struct client *newcomer(struct world *w, const char *name, bool bot)
     struct joining_member n = { .world = w,
                                 .draft = { .username = str_of(name), .bot = bot },
                                 .client = add_client(w, name, "") };
-    if (store_run(guildhall_store(w->server), STORE_WRITE, w->arena, create, &n))
+    if (store_run(guildhall_get_store(w->server), STORE_WRITE, w->arena, create, &n))
         fail_test(__FILE__, __LINE__, "cannot create the account %s", name);
     return n.client;
 }
@@ -388,7 +388,7 @@ static enum err issue(struct tx *tx, void *arg)
     static const char *const words[] = { "", "", "Bot ", "Bearer " };
     struct request_for_token *r = arg;
     struct str token;
-    enum err e = auth_issue_token(guildhall_auth(r->world->server), tx, &r->grant, &token);
+    enum err e = auth_issue_token(guildhall_get_auth(r->world->server), tx, &r->grant, &token);
 
     if (!e)
         snprintf(r->client->authorization, sizeof r->client->authorization, "%s%.*s",
@@ -409,7 +409,7 @@ struct client *world_token(struct world *w, const struct client *owner, enum cal
     };
 
     snprintf(r.client->id, sizeof r.client->id, "%s", owner->id);
-    if (store_run(guildhall_store(w->server), STORE_WRITE, w->arena, issue, &r))
+    if (store_run(guildhall_get_store(w->server), STORE_WRITE, w->arena, issue, &r))
         fail_test(__FILE__, __LINE__, "cannot issue a token for %s", owner->name);
     return r.client;
 }

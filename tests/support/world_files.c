@@ -21,7 +21,7 @@ struct str world_text(struct world *w, const char *text)
 enum err world_file_into(struct world *w, struct store *store, struct str text, bool tokens,
                          struct world_file_import_report *ret)
 {
-    struct world_file_import_options options = { .auth = guildhall_auth(world_server(w)),
+    struct world_file_import_options options = { .auth = guildhall_get_auth(world_server(w)),
                                                  .password_ops = 1,
                                                  .password_memory = 1024 * 1024,
                                                  .tokens = tokens,
@@ -33,8 +33,8 @@ enum err world_file_into(struct world *w, struct store *store, struct str text, 
 struct world_file_import_report world_file_here(struct world *w, const char *json)
 {
     struct world_file_import_report report;
-    enum err e =
-        world_file_into(w, guildhall_store(world_server(w)), world_text(w, json), true, &report);
+    enum err e = world_file_into(w, guildhall_get_store(world_server(w)), world_text(w, json), true,
+                                 &report);
 
     if (e)
         fail_test(__FILE__, __LINE__, "the import failed with %s: %.*s", error_info(e)->name,
@@ -45,7 +45,7 @@ struct world_file_import_report world_file_here(struct world *w, const char *jso
 void expect_file_refused_at(const char *file, int line, struct world *w, const char *json,
                             const char *lines)
 {
-    struct store *store = guildhall_store(world_server(w));
+    struct store *store = guildhall_get_store(world_server(w));
     struct world_file_import_report report;
     bool empty;
 
@@ -72,7 +72,7 @@ struct str world_exported(struct world *w, struct store *store)
 
 struct str world_exported_here(struct world *w)
 {
-    return world_exported(w, guildhall_store(world_server(w)));
+    return world_exported(w, guildhall_get_store(world_server(w)));
 }
 
 void expect_same_at(const char *file, int line, struct str a, struct str b)

@@ -123,7 +123,7 @@ struct call_log *call_log_start(struct workbench *w, struct loop *loop)
     return l;
 }
 
-static void begin_log_end(struct loop *loop, void *arg)
+static void begin_closing_call_log(struct loop *loop, void *arg)
 {
     struct call_log *l = arg;
 
@@ -135,5 +135,5 @@ static void begin_log_end(struct loop *loop, void *arg)
 void call_log_stop(struct call_log *l)
 {
     if (l)
-        loop_call_and_wait(l->loop, begin_log_end, l);
+        loop_call_and_wait(l->loop, begin_closing_call_log, l);
 }

@@ -41,8 +41,8 @@ struct delivery_explanation {
     bool delivered, content_hidden;
 };
 
-static bool add_check(struct call *call, struct delivery_explanation *x, bool passed,
-                      struct str text)
+static bool add_delivery_check_result(struct call *call, struct delivery_explanation *x,
+                                      bool passed, struct str text)
 {
     struct explained_step *s = list_append(call->arena, &x->steps, sizeof *s);
 
@@ -50,28 +50,31 @@ static bool add_check(struct call *call, struct delivery_explanation *x, bool pa
     return passed;
 }
 
-static bool check_session(struct call *call, struct delivery_explanation *x)
+static bool check_bot_has_session(struct call *call, struct delivery_explanation *x)
 {
     size_t connected = 0;
 
     for (size_t i = 0; i < x->session_count; i++)
         connected += x->sessions[i].connected;
     if (!x->session_count)
-        return add_check(call, x, false,
-                         str_printf(call->arena,
-                                    "%.*s has no session on this server: it is not connected; "
-                                    "start the bot and check its token",
-                                    STR_ARGS(x->user.username)));
-    return add_check(call, x, connected > 0,
-                     str_printf(call->arena,
-                                connected ? "%.*s has %zu sessions"
-                                          : "%.*s has %zu sessions, but no connection; it gets the "
-                                            "event when it resumes",
-                                STR_ARGS(x->user.username), x->session_count));
+        return add_delivery_check_result(
+            call, x, false,
+            str_printf(call->arena,
+                       "%.*s has no session on this server: it is not connected; "
+                       "start the bot and check its token",
+                       STR_ARGS(x->user.username)));
+    return add_delivery_check_result(
+        call, x, connected > 0,
+        str_printf(call->arena,
+                   connected ? "%.*s has %zu sessions"
+                             : "%.*s has %zu sessions, but no connection; it gets the "
+                               "event when it resumes",
+                   STR_ARGS(x->user.username), x->session_count));
 }
 
 /* Removes sessions on shards that do not receive the guild; private messages go to shard 0. */
-static bool check_shard(struct call *call, struct delivery_explanation *x, snowflake guild_id)
+static bool check_shard_receives_guild(struct call *call, struct delivery_explanation *x,
+                                       snowflake guild_id)
 {
     uint32_t shard = 0, count = x->sessions[0].shard_count ? x->sessions[0].shard_count : 1;
     size_t n = 0;
@@ -85,7 +88,7 @@ static bool check_shard(struct call *call, struct delivery_explanation *x, snowf
             x->sessions[n++] = s;
     }
     x->session_count = n;
-    return add_check(
+    return add_delivery_check_result(
         call, x, n > 0,
         n ? str_printf(call->arena, "a session has shard %u, to which the event goes", shard)
           : str_printf(call->arena,
@@ -122,11 +125,11 @@ static bool check_intents(struct call *call, struct delivery_explanation *x, boo
                        STR_ARGS(buf_str(&names)), STR_ARGS(buf_str(&own)));
     buf_clear(&names);
     buf_clear(&own);
-    return add_check(call, x, n > 0, text);
+    return add_delivery_check_result(call, x, n > 0, text);
 }
 
-static enum err check_view(struct call *call, struct delivery_explanation *x,
-                           const struct channel *c, bool *ret)
+static enum err check_view_permission(struct call *call, struct delivery_explanation *x,
+                                      const struct channel *c, bool *ret)
 {
     struct permission_explanation why;
     struct member_access access;
@@ -136,30 +139,33 @@ static enum err check_view(struct call *call, struct delivery_explanation *x,
     if (channel_is_private(c->type)) {
         bool is_in = user_is_channel_recipient(call->tx, c->id, x->user.id, &e);
 
-        *ret = !e && add_check(call, x, is_in,
-                               is_in ? STR("the account is in this direct message or group")
-                                     : STR("the account is not in this direct message or group"));
+        *ret = !e && add_delivery_check_result(
+                         call, x, is_in,
+                         is_in ? STR("the account is in this direct message or group")
+                               : STR("the account is not in this direct message or group"));
         return e;
     }
     e = member_access_find_of_other(call->tx, c->guild_id.value, x->user.id, &access);
     if (e == ERR_UNKNOWN_MEMBER) {
-        add_check(call, x, false,
-                  STR("the account is not a member of the server; add the bot with its install "
-                      "link"));
+        add_delivery_check_result(
+            call, x, false,
+            STR("the account is not a member of the server; add the bot with its install "
+                "link"));
         return OK;
     }
     if (!e)
         e = explain_permission(call->tx, &access, c, PERMISSION_BIT_VIEW_CHANNEL, &why);
     if (!e)
-        *ret = add_check(call, x, why.allowed,
-                         why.allowed ? str_printf(call->arena, "%.*s can view the channel",
-                                                  STR_ARGS(x->user.username))
-                                     : why.cause);
+        *ret = add_delivery_check_result(
+            call, x, why.allowed,
+            why.allowed
+                ? str_printf(call->arena, "%.*s can view the channel", STR_ARGS(x->user.username))
+                : why.cause);
     return e;
 }
 
-static enum err check_content(struct call *call, struct delivery_explanation *x,
-                              const struct channel *c, const struct message *m)
+static enum err check_content_is_visible(struct call *call, struct delivery_explanation *x,
+                                         const struct channel *c, const struct message *m)
 {
     const struct mentioned_user *mentions = m->mentions.items;
     struct list ids = { 0 };
@@ -178,7 +184,7 @@ static enum err check_content(struct call *call, struct delivery_explanation *x,
                                              granted };
     struct message_origin origin = { m->author_id, m->application_id.value, ids.items, ids.count };
     x->content_hidden = message_content_is_hidden(&reader, !channel_is_private(c->type), &origin);
-    add_check(
+    add_delivery_check_result(
         call, x, !x->content_hidden,
         x->content_hidden
             ? STR("the content is withheld: the session lacks the intent MESSAGE_CONTENT, and "
@@ -220,12 +226,13 @@ static enum err run_delivery_checks(struct call *call, struct delivery_explanati
 {
     bool views = false;
 
-    if (!check_session(call, x) || !check_shard(call, x, c->guild_id.value) ||
+    if (!check_bot_has_session(call, x) ||
+        !check_shard_receives_guild(call, x, c->guild_id.value) ||
         !check_intents(call, x, !channel_is_private(c->type)))
         return OK;
-    enum err e = check_view(call, x, c, &views);
+    enum err e = check_view_permission(call, x, c, &views);
     x->delivered = views;
-    return e || !views ? e : check_content(call, x, c, m);
+    return e || !views ? e : check_content_is_visible(call, x, c, m);
 }
 
 /* GET /console/delivery */

@@ -51,7 +51,7 @@ enum err console_find_user(struct call *call, const char *field, struct str name
 }
 
 /* Compares "Send Messages" with "SEND_MESSAGES". */
-static bool permission_matches(struct str words, const char *name)
+static bool permission_name_matches(struct str words, const char *name)
 {
     size_t n = strlen(name);
 
@@ -73,7 +73,7 @@ static enum err find_permission(struct call *call, struct str words, unsigned *r
     struct buf all;
 
     for (unsigned bit = 0; bit < 64; bit++)
-        if (permission_name(bit) && permission_matches(words, permission_name(bit))) {
+        if (permission_name(bit) && permission_name_matches(words, permission_name(bit))) {
             *ret = bit;
             return OK;
         }
@@ -130,8 +130,8 @@ static enum err find_channel_by_name(struct call *call, snowflake user_id, struc
     return e;
 }
 
-static enum err find_channel(struct call *call, snowflake user_id, struct str words,
-                             struct channel *ret)
+static enum err find_channel_by_id_or_name(struct call *call, snowflake user_id, struct str words,
+                                           struct channel *ret)
 {
     snowflake id;
     enum err e = OK;
@@ -214,7 +214,7 @@ static enum err get_permission_explanation(struct call *call)
     if (!e)
         e = find_permission(call, q->permission, &bit);
     if (!e && q->channel.n)
-        e = find_channel(call, user.id, q->channel, &channel);
+        e = find_channel_by_id_or_name(call, user.id, q->channel, &channel);
     if (!e && !q->channel.n)
         e = find_guild_id(call, user.id, q->guild, &guild_id);
     if (!e && q->channel.n)

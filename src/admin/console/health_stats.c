@@ -35,13 +35,13 @@ static const struct stats_sample *health_read_counters(struct health *h, bool ov
     size_t memory = 0;
 
     if (server)
-        http_server_stats(server, &net);
+        http_server_read_stats(server, &net);
     if (o->gateway)
-        gateway_stats(o->gateway, &gateway);
-    store_stats(o->store, &store);
+        gateway_read_stats(o->gateway, &gateway);
+    store_read_stats(o->store, &store);
     uv_resident_set_memory(&memory);
     for (size_t i = 0; i < h->groups; i++)
-        durations_read_counts(api_get_call_durations(h->api), i, s->counts + i * DURATIONS);
+        call_durations_read_counts(api_get_call_durations(h->api), i, s->counts + i * DURATIONS);
     *s = (struct stats_sample){ .mono_ns = clock_monotonic_ns(),
                                 .at_us = clock_us(),
                                 .calls = net.requests,
@@ -84,7 +84,7 @@ struct health *health_stats_start(struct api *api, struct loop *loop)
 
     h->api = api;
     h->loop = loop;
-    h->groups = durations_domain_count(api_get_call_durations(api));
+    h->groups = call_durations_domain_count(api_get_call_durations(api));
     h->figures = minute_stats_new(h->groups, DURATIONS);
     h->sample.counts = mem_new(h->groups * DURATIONS * sizeof *h->sample.counts);
     pthread_mutex_init(&h->lock, NULL);
@@ -200,7 +200,7 @@ static void write_route_group_json(struct json_writer *j, const struct health *h
         return;
     json_begin_object(j);
     json_write_name(j, "name");
-    json_write_text(j, str_of(durations_domain_name(api_get_call_durations(h->api), group)));
+    json_write_text(j, str_of(call_durations_domain_name(api_get_call_durations(h->api), group)));
     write_count_json(j, "calls", sum_calls(whole));
     json_write_name(j, "p50_ms");
     write_quantile_json(j, whole, 0.5);

@@ -83,7 +83,7 @@ static const char *hint_for_request_head(const struct traffic_record *r, struct 
 /* --- the value of a field --------------------------------------------------------------- */
 
 /* Moves the reader to the value at a path such as "data.embeds.0.title". */
-static bool reader_enter_path(struct json_reader *r, struct str path)
+static bool move_reader_to_json_path(struct json_reader *r, struct str path)
 {
     while (path.n) {
         struct str key = str_cut(&path, '.'), found;
@@ -106,7 +106,7 @@ static bool reader_enter_path(struct json_reader *r, struct str path)
 }
 
 /* Returns the path of a problem: "data.content" of "data.content: Must be …". */
-static struct str problem_path(struct str problem)
+static struct str json_path_of_problem(struct str problem)
 {
     const char *colon = memmem(problem.p, problem.n, ": ", 2);
 
@@ -123,7 +123,7 @@ static struct str describe_sent_value(struct str body, struct str problem, struc
     if (!body.n)
         return STR("");
     json_reader_init(&r, body, arena);
-    if (!reader_enter_path(&r, problem_path(problem)))
+    if (!move_reader_to_json_path(&r, json_path_of_problem(problem)))
         return STR("");
     if (json_peek_kind(&r) == JSON_STRING) {
         if (!json_read_string(&r, &text) || str_is(text, "***"))
@@ -142,8 +142,8 @@ static struct str describe_sent_value(struct str body, struct str problem, struc
 
 /* --- records ---------------------------------------------------------------------------- */
 
-static struct str hint_for_call(const struct traffic_view *s, struct str target,
-                                struct arena *arena)
+static struct str hint_for_refused_call(const struct traffic_view *s, struct str target,
+                                        struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
     const char *head = hint_for_request_head(r, target);
@@ -152,14 +152,14 @@ static struct str hint_for_call(const struct traffic_view *s, struct str target,
     if (head)
         return str_of(head);
     if (r->code == INVALID_FORM_CODE && s->problem.n)
-        return STR_CONCAT(arena, STR("correct the field "), problem_path(s->problem),
+        return STR_CONCAT(arena, STR("correct the field "), json_path_of_problem(s->problem),
                           describe_sent_value(s->request, s->problem, arena));
     if (!error_cause_find(r->status, r->code, &cause))
         return STR("");
     return STR_CONCAT(arena, str_of(cause.causes), STR(" "), str_of(cause.fix));
 }
 
-static struct str hint_for_close(const struct traffic_record *r, struct arena *arena)
+static struct str hint_for_gateway_close(const struct traffic_record *r, struct arena *arena)
 {
     struct error_cause cause;
 
@@ -171,7 +171,7 @@ static struct str hint_for_close(const struct traffic_record *r, struct arena *a
     return STR_CONCAT(arena, str_of(cause.causes), STR(" "), str_of(cause.fix));
 }
 
-static const char *hint_for_delivery(const struct traffic_record *r)
+static const char *hint_for_endpoint_delivery(const struct traffic_record *r)
 {
     if (!r->status)
         return "the app's endpoint did not answer; is its process running, and does it answer "
@@ -192,11 +192,11 @@ void find_record_hint(struct traffic_view *s, struct str target, struct str caus
 
     s->hint = str_dup(arena, cause);
     if (!cause.n && refused)
-        s->hint = hint_for_call(s, target, arena);
+        s->hint = hint_for_refused_call(s, target, arena);
     else if (!cause.n && closed)
-        s->hint = hint_for_close(r, arena);
+        s->hint = hint_for_gateway_close(r, arena);
     else if (r->kind == TRAFFIC_DELIVERED && r->status != 200 && r->status != 202)
-        s->hint = str_of(hint_for_delivery(r));
+        s->hint = str_of(hint_for_endpoint_delivery(r));
     else if (r->kind == TRAFFIC_SENT && r->status == OP_INVALID_SESSION && !r->name)
         s->hint = STR("the session cannot be resumed: it has ended or expired, or the bot has "
                       "started too many sessions today; identify again");

@@ -52,7 +52,8 @@ static const struct type type_body = { .kind = KIND_OBJECT, .schema = &body_sche
 static const struct type type_rows = { .kind = KIND_RAW, .doc = "Array of the command's rows" };
 
 /* Returns the command in the path; NULL if the page may not run it with this method. */
-static const struct operator_command_row *find_command(const struct call *call, bool writes)
+static const struct operator_command_row *find_operator_command_row(const struct call *call,
+                                                                    bool writes)
 {
     const struct operator_command_row *row = operator_command_row_find(
         call_path_text(call, "operator.noun"), call_path_text(call, "operator.verb"));
@@ -71,7 +72,7 @@ static void log_operator_change(struct call *call)
     log_info("operator: '%.*s %.*s' was run through the console", STR_ARGS(noun), STR_ARGS(verb));
 }
 
-static enum err run_command(struct call *call, struct operator_command *o)
+static enum err run_operator_command_of_call(struct call *call, struct operator_command *o)
 {
     enum err e;
 
@@ -98,7 +99,7 @@ static enum err run_command(struct call *call, struct operator_command *o)
 static enum err read_with_operator_command(struct call *call)
 {
     const struct operator_query *q = call->query;
-    struct operator_command o = { .row = find_command(call, false),
+    struct operator_command o = { .row = find_operator_command_row(call, false),
                                   .after = q->after,
                                   .limit = q->limit ? q->limit : PAGE_DEFAULT };
 
@@ -106,20 +107,20 @@ static enum err read_with_operator_command(struct call *call)
         return ERR_NOT_FOUND;
     if (q->argument.p)
         o.words[o.count++] = q->argument;
-    return run_command(call, &o);
+    return run_operator_command_of_call(call, &o);
 }
 
 static enum err write_with_operator_command(struct call *call)
 {
     const struct operator_body *b = call->body;
     const struct str *words = b->arguments.items;
-    struct operator_command o = { .row = find_command(call, true) };
+    struct operator_command o = { .row = find_operator_command_row(call, true) };
 
     if (!o.row)
         return ERR_NOT_FOUND;
     for (size_t i = 0; i < b->arguments.count; i++)
         o.words[o.count++] = words[i];
-    return run_command(call, &o);
+    return run_operator_command_of_call(call, &o);
 }
 
 static const struct path_resolver resolvers[] = {

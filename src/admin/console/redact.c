@@ -6,12 +6,12 @@
 /* Ids and names of the API are shorter; a longer path segment may be a misplaced token. */
 enum { PATH_SEGMENT_MAX = 64 };
 
-static bool str_ends(struct str s, struct str end)
+static bool str_ends_with_text(struct str s, struct str end)
 {
     return s.n >= end.n && memcmp(s.p + s.n - end.n, end.p, end.n) == 0;
 }
 
-static bool template_contains(const char *location, const char *word)
+static bool path_template_contains(const char *location, const char *word)
 {
     return location && strstr(location, word);
 }
@@ -22,21 +22,26 @@ static bool is_secret_key(struct str key, const char *location)
     if (memchr(key.p, '\\', key.n) || memchr(key.p, '%', key.n))
         return true;
     if (str_is(key, "code") &&
-        (template_contains(location, "/mfa/") || template_contains(location, "/auth/claim") ||
-         template_contains(location, "@me/delete") || template_contains(location, "@me/disable") ||
-         template_contains(location, "/verify/") || template_contains(location, "/auth/sessions") ||
-         template_contains(location, "/remote-auth") ||
-         (location && str_ends(str_of(location), STR("/users/@me")))))
+        (path_template_contains(location, "/mfa/") ||
+         path_template_contains(location, "/auth/claim") ||
+         path_template_contains(location, "@me/delete") ||
+         path_template_contains(location, "@me/disable") ||
+         path_template_contains(location, "/verify/") ||
+         path_template_contains(location, "/auth/sessions") ||
+         path_template_contains(location, "/remote-auth") ||
+         (location && str_ends_with_text(str_of(location), STR("/users/@me")))))
         return true;
-    if (str_is(key, "fingerprint") && template_contains(location, "/remote-auth"))
+    if (str_is(key, "fingerprint") && path_template_contains(location, "/remote-auth"))
         return true;
-    if (str_is(key, "data") && template_contains(location, "/mfa/finish"))
+    if (str_is(key, "data") && path_template_contains(location, "/mfa/finish"))
         return true;
     if (str_is(key, "code") || str_is(key, "location") || str_is(key, "url") ||
         str_is(key, "state"))
-        return template_contains(location, "oauth2") || template_contains(location, "connections");
-    return str_ends(key, STR("token")) || str_ends(key, STR("password")) ||
-           str_ends(key, STR("secret")) || str_is(key, "code_verifier") || str_is(key, "ticket");
+        return path_template_contains(location, "oauth2") ||
+               path_template_contains(location, "connections");
+    return str_ends_with_text(key, STR("token")) || str_ends_with_text(key, STR("password")) ||
+           str_ends_with_text(key, STR("secret")) || str_is(key, "code_verifier") ||
+           str_is(key, "ticket");
 }
 
 static void append_valid_utf8(struct buf *out, struct str s)
@@ -225,7 +230,7 @@ void redact_body(struct str text, const char *location, struct buf *out)
         redact_form(text, location, out);
 }
 
-static size_t count_segments(struct str path)
+static size_t count_path_segments(struct str path)
 {
     size_t n = 0;
 
@@ -238,10 +243,10 @@ static size_t count_segments(struct str path)
 
 /* Returns whether a path segment is secret. The last segments of the path correspond to those of
  * the route's template. */
-static bool is_secret_segment(struct str segment, size_t left, const char *location)
+static bool is_secret_path_segment(struct str segment, size_t left, const char *location)
 {
     struct str row = str_of(location ? location : "");
-    size_t skip = count_segments(row);
+    size_t skip = count_path_segments(row);
 
     if (segment.n > PATH_SEGMENT_MAX)
         return true;
@@ -249,19 +254,19 @@ static bool is_secret_segment(struct str segment, size_t left, const char *locat
         return false;
     for (skip -= left; skip; skip--)
         str_cut(&row, '/');
-    return str_ends(str_cut(&row, '/'), STR("token}"));
+    return str_ends_with_text(str_cut(&row, '/'), STR("token}"));
 }
 
 void redact_request_target(struct str target, const char *location, struct buf *out)
 {
     struct str query = target, path = str_cut(&query, '?');
     const char *end = path.p + path.n;
-    size_t left = count_segments(path);
+    size_t left = count_path_segments(path);
 
     while (path.n) {
         struct str segment = str_cut(&path, '/');
 
-        if (is_secret_segment(segment, left--, location))
+        if (is_secret_path_segment(segment, left--, location))
             buf_add_lit(out, "***");
         else
             append_valid_utf8(out, segment);
@@ -274,7 +279,7 @@ void redact_request_target(struct str target, const char *location, struct buf *
     }
 }
 
-static bool str_ends_nocase(struct str s, const char *end)
+static bool str_ends_with_text_nocase(struct str s, const char *end)
 {
     size_t n = strlen(end);
 
@@ -289,7 +294,7 @@ static bool is_secret_header(struct str name)
     };
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (str_ends_nocase(name, ends[i]))
+        if (str_ends_with_text_nocase(name, ends[i]))
             return true;
     return false;
 }
@@ -311,8 +316,8 @@ static void append_redacted_authorization(struct buf *out, struct str value)
 static bool is_url_header(struct str name)
 {
     return str_eq_nocase(name, STR("Location")) || str_eq_nocase(name, STR("Referer")) ||
-           str_eq_nocase(name, STR("Link")) || str_ends_nocase(name, "-uri") ||
-           str_ends_nocase(name, "-url");
+           str_eq_nocase(name, STR("Link")) || str_ends_with_text_nocase(name, "-uri") ||
+           str_ends_with_text_nocase(name, "-url");
 }
 
 /* Redacts the query and the fragment of a URL, which may contain a token. */

@@ -169,7 +169,7 @@ static void on_watcher_open(struct websocket *ws, void *arg)
 
     x->workbench = door->workbench;
     x->ws = ws;
-    x->loop = websocket_loop(ws);
+    x->loop = websocket_get_loop(ws);
     x->local_head = door->local_head;
     x->filter_arena = arena_new();
     x->page.limit = FEED_PAGE;

@@ -9,7 +9,7 @@
 
 static const char *const caller_kind_names[] = { "nobody", "user", "bot", "app", "app" };
 
-static void write_text_json(struct json_writer *j, const char *name, struct str text)
+static void write_text_member_json(struct json_writer *j, const char *name, struct str text)
 {
     json_write_key(j, str_of(name));
     json_write_text(j, text);
@@ -21,7 +21,7 @@ static void write_body_json(const struct traffic_view *s, struct json_writer *j,
 {
     char key[32];
 
-    write_text_json(j, name, which == TRAFFIC_REQUEST ? s->request : s->reply);
+    write_text_member_json(j, name, which == TRAFFIC_REQUEST ? s->request : s->reply);
     snprintf(key, sizeof key, "%s_bytes", name);
     json_write_key(j, str_of(key));
     json_write_int(j, s->r.lengths[which]);
@@ -42,9 +42,9 @@ static void write_caller_json(const struct traffic_view *s, struct json_writer *
     json_begin_object(j);
     json_write_name(j, "id");
     json_write_id(j, s->r.user_id);
-    write_text_json(j, "username", s->username);
-    write_text_json(j, "kind",
-                    str_of(caller_kind_names[s->r.caller % COUNT_OF(caller_kind_names)]));
+    write_text_member_json(j, "username", s->username);
+    write_text_member_json(j, "kind",
+                           str_of(caller_kind_names[s->r.caller % COUNT_OF(caller_kind_names)]));
     json_end_object(j);
     if (s->r.application_id) {
         json_write_name(j, "application_id");
@@ -59,23 +59,23 @@ static void write_call_json(const struct traffic_view *s, struct json_writer *j)
     json_write_name(j, "ms");
     int64_t us = r->took_ns / 1000; /* written in milliseconds with three decimal places */
     json_write_real(j, (double)us / 1000);
-    write_text_json(j, "method", str_of(http_method_name(r->method)));
-    write_text_json(j, "path", s->target);
+    write_text_member_json(j, "method", str_of(http_method_name(r->method)));
+    write_text_member_json(j, "path", s->target);
     json_write_name(j, "route");
     if (r->name)
         json_write_text(j, str_of(r->name));
     else
         json_write_null(j);
     if (r->path_pattern)
-        write_text_json(j, "template", str_of(r->path_pattern));
+        write_text_member_json(j, "template", str_of(r->path_pattern));
     json_write_name(j, "status");
     json_write_int(j, r->status);
     json_write_name(j, "code");
     json_write_int(j, r->code);
     if (s->problem.n)
-        write_text_json(j, "problem", s->problem);
-    write_text_json(j, "request_headers", s->request_headers);
-    write_text_json(j, "reply_headers", s->reply_headers);
+        write_text_member_json(j, "problem", s->problem);
+    write_text_member_json(j, "request_headers", s->request_headers);
+    write_text_member_json(j, "reply_headers", s->reply_headers);
     write_body_json(s, j, "request", TRAFFIC_REQUEST);
     write_body_json(s, j, "reply", TRAFFIC_REPLY);
 }
@@ -89,22 +89,22 @@ static void write_gateway_message_json(const struct traffic_view *s, struct json
     json_write_int(j, (int64_t)r->socket);
     if (r->session) {
         format_session_number(r->session, session);
-        write_text_json(j, "session", str_of(session));
+        write_text_member_json(j, "session", str_of(session));
     }
     if (r->kind == TRAFFIC_CLOSED) {
         json_write_name(j, "code");
         json_write_int(j, r->status);
-        write_text_json(j, "reason", s->problem);
+        write_text_member_json(j, "reason", s->problem);
     } else if (r->kind == TRAFFIC_DELIVERED || r->kind == TRAFFIC_REFUSED) {
-        write_text_json(j, "path", s->target);
+        write_text_member_json(j, "path", s->target);
         json_write_name(j, "status");
         json_write_int(j, r->status);
-        write_text_json(j, "problem", s->problem);
+        write_text_member_json(j, "problem", s->problem);
     } else if (r->kind != TRAFFIC_OPENED) {
         json_write_name(j, "op");
         json_write_int(j, r->status);
         if (r->name)
-            write_text_json(j, "event", str_of(r->name));
+            write_text_member_json(j, "event", str_of(r->name));
         if (r->seq) {
             json_write_name(j, "s");
             json_write_int(j, (int64_t)r->seq);
@@ -216,13 +216,13 @@ void append_traffic_record_line(const struct traffic_view *s, struct buf *out)
 }
 
 /* Adds the record as a line of text to the JSON, for readers who need no details. */
-static void write_line_json(const struct traffic_view *s, struct json_writer *j)
+static void write_record_line_json(const struct traffic_view *s, struct json_writer *j)
 {
     struct buf line;
 
     buf_init(&line, TRAFFIC_VIEW_MAX_BYTES);
     append_traffic_record_line(s, &line);
-    write_text_json(j, "line", str_slice(line.p, line.n ? line.n - 1 : 0));
+    write_text_member_json(j, "line", str_slice(line.p, line.n ? line.n - 1 : 0));
     buf_clear(&line);
 }
 
@@ -233,23 +233,23 @@ void write_traffic_record_json(const struct traffic_view *s, struct json_writer 
     json_begin_object(j);
     json_write_name(j, "number");
     json_write_int(j, (int64_t)s->r.number);
-    write_text_json(j, "kind", str_of(traffic_view_kind_name(s)));
+    write_text_member_json(j, "kind", str_of(traffic_view_kind_name(s)));
     json_write_name(j, "at");
     json_write_time(j, s->r.at_us);
     json_write_name(j, "monotonic_ms");
     json_write_int(j, s->r.monotonic_ns / 1000000);
     write_caller_json(s, j);
-    write_text_json(j, "address", s->address);
+    write_text_member_json(j, "address", s->address);
     if (s->r.kind == TRAFFIC_CALL)
         write_call_json(s, j);
     else
         write_gateway_message_json(s, j);
     if (s->hint.n)
-        write_text_json(j, "hint", s->hint);
+        write_text_member_json(j, "hint", s->hint);
     if (s->docs) {
         snprintf(docs, sizeof docs, "docs/errors.md#%d", s->docs);
-        write_text_json(j, "docs", str_of(docs));
+        write_text_member_json(j, "docs", str_of(docs));
     }
-    write_line_json(s, j);
+    write_record_line_json(s, j);
     json_end_object(j);
 }

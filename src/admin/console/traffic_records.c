@@ -163,7 +163,7 @@ static bool record_is_request(const struct traffic_record *r)
     return r->kind == TRAFFIC_CALL || r->kind == TRAFFIC_REFUSED;
 }
 
-static bool kind_matches(const struct traffic_record *r, struct str kind)
+static bool record_kind_matches(const struct traffic_record *r, struct str kind)
 {
     if (!kind.n)
         return true;
@@ -174,7 +174,7 @@ static bool kind_matches(const struct traffic_record *r, struct str kind)
     return str_is(kind, record_kind_names[r->kind]);
 }
 
-static bool status_matches(const struct traffic_record *r, struct str status)
+static bool record_status_matches(const struct traffic_record *r, struct str status)
 {
     uint64_t number;
 
@@ -189,7 +189,7 @@ static bool status_matches(const struct traffic_record *r, struct str status)
     return str_to_u64(status, &number) && r->status == (int64_t)number;
 }
 
-static bool session_matches(const struct traffic_record *r, struct str session)
+static bool record_session_matches(const struct traffic_record *r, struct str session)
 {
     char text[SESSION_NUMBER_HEX + 1];
 
@@ -200,7 +200,7 @@ static bool session_matches(const struct traffic_record *r, struct str session)
            memcmp(session.p, text, SESSION_NUMBER_HEX) == 0;
 }
 
-static bool user_matches(const struct traffic_view *s, struct str user)
+static bool record_user_matches(const struct traffic_view *s, struct str user)
 {
     snowflake id;
 
@@ -208,13 +208,13 @@ static bool user_matches(const struct traffic_view *s, struct str user)
            (snowflake_parse(user, &id) && id == s->r.user_id);
 }
 
-static bool record_matches(const struct traffic_record *r, const struct traffic_filter *f)
+static bool record_matches_filter(const struct traffic_record *r, const struct traffic_filter *f)
 {
     const char *method = r->kind == TRAFFIC_CALL ? http_method_name(r->method) : "";
     bool is_call = r->kind == TRAFFIC_CALL;
 
-    return kind_matches(r, f->kind) && status_matches(r, f->status) &&
-           session_matches(r, f->session) &&
+    return record_kind_matches(r, f->kind) && record_status_matches(r, f->status) &&
+           record_session_matches(r, f->session) &&
            (!f->method.n || str_eq_nocase(f->method, str_of(method))) &&
            (!f->application || f->application == r->application_id) &&
            (!f->event.n || (!is_call && str_is(f->event, r->name ? r->name : ""))) &&
@@ -222,7 +222,7 @@ static bool record_matches(const struct traffic_record *r, const struct traffic_
                                         str_contains(str_of(r->path_pattern), f->route))));
 }
 
-static bool text_matches(const struct traffic_view *s, struct str text)
+static bool record_text_matches(const struct traffic_view *s, struct str text)
 {
     return !text.n || str_contains(s->target, text) || str_contains(s->problem, text) ||
            str_contains(s->hint, text) || str_contains(s->request, text) ||
@@ -249,20 +249,21 @@ static enum err read_matching_record(struct page_reader *p, uint64_t number, str
 
     *ret = false;
     *s = (struct traffic_view){ 0 };
-    if (!traffic_read_record(p->traffic, number, &s->r, &p->room) || !record_matches(&s->r, f))
+    if (!traffic_read_record(p->traffic, number, &s->r, &p->room) ||
+        !record_matches_filter(&s->r, f))
         return OK;
     if (!s->r.user_id && s->r.application_id)
         e = find_bot_of_application(p->tx, &p->bots, &s->r);
     if (!e && s->r.user_id)
         e = find_username(p->tx, &p->names, s->r.user_id, &s->username);
-    if (e || !user_matches(s, f->user))
+    if (e || !record_user_matches(s, f->user))
         return e;
     if (p->counts && !f->text.n) {
         *ret = true;
         return OK;
     }
     fill_redacted_texts(s, &p->room, tx_arena(p->tx));
-    *ret = text_matches(s, f->text);
+    *ret = record_text_matches(s, f->text);
     return OK;
 }
 

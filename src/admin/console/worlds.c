@@ -73,7 +73,7 @@ static enum err prepare_import_world(struct call *call)
 
 /* Runs after the reply. Sends this process the signal to restart the server, which first finishes
  * running calls. */
-static void signal_import(struct call *call)
+static void restart_server_for_import(struct call *call)
 {
     (void)call;
     kill(getpid(), SNAPSHOT_SIGNAL);
@@ -90,7 +90,7 @@ static enum err import_world(struct call *call)
         return call_add_field_error(call, "world", FORM_CHOICES,
                                     "Stop the other nodes before an import.");
     world_file_import_enqueue(w->json);
-    call->after = signal_import;
+    call->after = restart_server_for_import;
     return OK;
 }
 

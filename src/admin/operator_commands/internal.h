@@ -116,7 +116,7 @@ enum err operator_sessions_list(struct operator_command *o);
 enum err operator_voice_sessions_list(struct operator_command *o);
 enum err operator_session_run_action(struct call *call, struct operator_command *o);
 enum err operator_snapshot_list(struct operator_command *o);
-enum err operator_snapshot_count(struct operator_command *o);
+enum err operator_snapshot_count_restores(struct operator_command *o);
 enum err operator_snapshot_create(struct operator_command *o);
 enum err operator_snapshot_restore(struct operator_command *o);
 enum err operator_snapshot_delete(struct operator_command *o);

@@ -162,7 +162,7 @@ const struct operator_command_row operator_command_rows[] = {
     { "snapshot", "make", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_create, .columns = "$answer" },
     { "snapshot", "restore", "NAME", NULL, 0, 1, .run_blocking = operator_snapshot_restore,
       .columns = "$answer" },
-    { "snapshot", "restored", "", NULL, 0, 0, .run_blocking = operator_snapshot_count,
+    { "snapshot", "restored", "", NULL, 0, 0, .run_blocking = operator_snapshot_count_restores,
       .columns = "#tried\t#restored" },
     { "snapshot", "delete", "NAME", NULL, 1, 1, .run_blocking = operator_snapshot_delete,
       .columns = "$answer" },

@@ -81,7 +81,7 @@ enum err operator_stats_show(struct call *call, struct operator_command *o)
     if (e)
         return e;
     if (gateway)
-        gateway_stats(gateway, &stats);
+        gateway_read_stats(gateway, &stats);
     OPERATOR_ROW(o, v_cstr(api_options(call->api)->version),
                  v_cstr(store_engine_name(api_options(call->api)->store)), row.row[0], row.row[1],
                  row.row[2], row.row[3], row.row[4], row.row[5], row.row[6],

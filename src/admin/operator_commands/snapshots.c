@@ -25,7 +25,7 @@ enum err operator_snapshot_list(struct operator_command *o)
     return OK;
 }
 
-enum err operator_snapshot_count(struct operator_command *o)
+enum err operator_snapshot_count_restores(struct operator_command *o)
 {
     int tried, restored;
 

@@ -119,7 +119,7 @@ enum err insert_call_file_rows(struct call *call)
     return e || !size || !owner_id ? e : count_bytes_against_upload_quota(call, owner_id, size);
 }
 
-void reset_attempt_files(struct call *call)
+void reset_files_of_attempt(struct call *call)
 {
     struct call_effects *effects = &call_get_context(call)->effects;
 

@@ -7,12 +7,12 @@
 
 enum { ENTRY = 5 }; /* number of integers per counter in a message */
 
-void limits_enable_sharing(struct rate_limit_counters *l)
+void rate_limits_enable_sharing(struct rate_limit_counters *l)
 {
     l->shares = true;
 }
 
-void limits_set_cluster(struct rate_limit_counters *l, const struct rate_limit_cluster *others)
+void rate_limits_set_cluster(struct rate_limit_counters *l, const struct rate_limit_cluster *others)
 {
     l->others = *others;
 }
@@ -64,8 +64,8 @@ static void append_due_counters_of_shard(struct rate_limit_shard *s, struct buf 
     pthread_mutex_unlock(&s->lock);
 }
 
-void limits_publish_counts(struct rate_limit_counters *l,
-                           void (*send)(void *arg, struct str message), void *arg)
+void rate_limits_publish_counts(struct rate_limit_counters *l,
+                                void (*send)(void *arg, struct str message), void *arg)
 {
     struct buf out;
 

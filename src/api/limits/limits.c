@@ -7,20 +7,21 @@
 
 enum { SWEEP_EVERY = 1024 };
 
-struct rate_limit_counters *limits_new(const struct rate_limit_options *options)
+struct rate_limit_counters *rate_limit_counters_new(const struct rate_limit_options *options)
 {
     struct rate_limit_counters *l = mem_new(sizeof *l);
 
     l->off = options->off;
     l->global = (struct rate_limit){ .name = "global", .window_s = 1 };
     l->anonymous = (struct rate_limit){ .name = "global", .window_s = 1 };
-    limits_set_options(l, options);
+    rate_limits_set_options(l, options);
     for (int i = 0; i < LIMIT_SHARDS; i++)
         pthread_mutex_init(&l->shards[i].lock, NULL);
     return l;
 }
 
-void limits_set_options(struct rate_limit_counters *l, const struct rate_limit_options *options)
+void rate_limits_set_options(struct rate_limit_counters *l,
+                             const struct rate_limit_options *options)
 {
     l->global_per_s = options->global_per_s;
     l->anonymous_per_s = options->anonymous_per_s;
@@ -37,7 +38,7 @@ static void free_counters(struct rate_limit_counter *c)
     }
 }
 
-void limits_free(struct rate_limit_counters *l)
+void rate_limit_counters_free(struct rate_limit_counters *l)
 {
     if (!l)
         return;
@@ -49,7 +50,7 @@ void limits_free(struct rate_limit_counters *l)
     mem_free(l);
 }
 
-bool limits_are_off(const struct rate_limit_counters *l)
+bool rate_limits_are_disabled(const struct rate_limit_counters *l)
 {
     return l->off;
 }
@@ -172,9 +173,9 @@ static struct rate_limit_result count_call_in_window(struct rate_limit_counters 
     return v;
 }
 
-struct rate_limit_result limits_count_call(struct rate_limit_counters *l, uint64_t caller,
-                                           bool anonymous, const struct rate_limit *limit,
-                                           uint64_t major)
+struct rate_limit_result rate_limits_count_call(struct rate_limit_counters *l, uint64_t caller,
+                                                bool anonymous, const struct rate_limit *limit,
+                                                uint64_t major)
 {
     unsigned most = (unsigned)((uint64_t)limit->count * l->percent / 100);
 
@@ -184,8 +185,8 @@ struct rate_limit_result limits_count_call(struct rate_limit_counters *l, uint64
                                 most ? most : 1);
 }
 
-void limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
-                         const struct rate_limit *limit, uint64_t major)
+void rate_limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
+                              const struct rate_limit *limit, uint64_t major)
 {
     uint64_t key = counter_caller_key(caller, anonymous, limit),
              name = cached_limit_name_hash(limit);
@@ -200,8 +201,8 @@ void limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool an
     pthread_mutex_unlock(&s->lock);
 }
 
-struct rate_limit_result limits_count_global_call(struct rate_limit_counters *l, uint64_t caller,
-                                                  bool anonymous)
+struct rate_limit_result rate_limits_count_global_call(struct rate_limit_counters *l,
+                                                       uint64_t caller, bool anonymous)
 {
     const struct rate_limit *limit = anonymous ? &l->anonymous : &l->global;
     unsigned most = anonymous ? l->anonymous_per_s : l->global_per_s;

@@ -26,10 +26,11 @@ struct rate_limit_options {
     unsigned percent;         /* scales all limits except the two above; 100 means unchanged */
 };
 
-struct rate_limit_counters *limits_new(const struct rate_limit_options *options);
+struct rate_limit_counters *rate_limit_counters_new(const struct rate_limit_options *options);
 /* Changes the limits; `off` cannot change. May be called from any thread. */
-void limits_set_options(struct rate_limit_counters *l, const struct rate_limit_options *options);
-void limits_free(struct rate_limit_counters *l);
+void rate_limits_set_options(struct rate_limit_counters *l,
+                             const struct rate_limit_options *options);
+void rate_limit_counters_free(struct rate_limit_counters *l);
 
 /* The result of counting a call. */
 struct rate_limit_result {
@@ -43,20 +44,20 @@ struct rate_limit_result {
 
 /* Counts one call. caller is an account id or address hash; major is the id of the major path
  * parameter, or 0. */
-struct rate_limit_result limits_count_call(struct rate_limit_counters *l, uint64_t caller,
-                                           bool anonymous, const struct rate_limit *limit,
-                                           uint64_t major);
-/* Reverts limits_count_call, for a call that turned out not to count. */
-void limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
-                         const struct rate_limit *limit, uint64_t major);
-struct rate_limit_result limits_count_global_call(struct rate_limit_counters *l, uint64_t caller,
-                                                  bool anonymous);
-bool limits_are_off(const struct rate_limit_counters *l);
+struct rate_limit_result rate_limits_count_call(struct rate_limit_counters *l, uint64_t caller,
+                                                bool anonymous, const struct rate_limit *limit,
+                                                uint64_t major);
+/* Reverts rate_limits_count_call, for a call that turned out not to count. */
+void rate_limits_uncount_call(struct rate_limit_counters *l, uint64_t caller, bool anonymous,
+                              const struct rate_limit *limit, uint64_t major);
+struct rate_limit_result rate_limits_count_global_call(struct rate_limit_counters *l,
+                                                       uint64_t caller, bool anonymous);
+bool rate_limits_are_disabled(const struct rate_limit_counters *l);
 
 /* --- between nodes ---------------------------------------------------------------------- */
 
 /* Enables the exchange of counts with other nodes. Call before the first call is counted. */
-void limits_enable_sharing(struct rate_limit_counters *l);
+void rate_limits_enable_sharing(struct rate_limit_counters *l);
 /* Functions that send the counts of strict limits. Set before the first call is counted. */
 struct rate_limit_cluster {
     void *arg;
@@ -64,10 +65,11 @@ struct rate_limit_cluster {
         void *arg); /* returns the number of nodes that do not receive each other's counts, or 1 */
     void (*send)(void *arg, struct str message); /* sends at once; any thread */
 };
-void limits_set_cluster(struct rate_limit_counters *l, const struct rate_limit_cluster *others);
+void rate_limits_set_cluster(struct rate_limit_counters *l,
+                             const struct rate_limit_cluster *others);
 /* Sends the counts since the last call of this function; call always on the same thread. */
-void limits_publish_counts(struct rate_limit_counters *l,
-                           void (*send)(void *arg, struct str message), void *arg);
+void rate_limits_publish_counts(struct rate_limit_counters *l,
+                                void (*send)(void *arg, struct str message), void *arg);
 /* Adds the counts of another node's message. Returns the number of calls in the message. */
 uint64_t limits_receive_counts(struct rate_limit_counters *l, struct str message);
 

@@ -25,7 +25,7 @@ struct call_durations {
     struct duration_cell *cells; /* one histogram per loop and domain, ordered by loop */
 };
 
-struct call_durations *durations_new(const struct domain *const *domains, unsigned loops)
+struct call_durations *call_durations_new(const struct domain *const *domains, unsigned loops)
 {
     struct call_durations *d = mem_new(sizeof *d);
 
@@ -38,7 +38,7 @@ struct call_durations *durations_new(const struct domain *const *domains, unsign
     return d;
 }
 
-void durations_free(struct call_durations *d)
+void call_durations_free(struct call_durations *d)
 {
     if (!d)
         return;
@@ -47,13 +47,13 @@ void durations_free(struct call_durations *d)
 }
 
 /* Adds without an atomic read-modify-write, because only this loop writes the counter. */
-static void add_to_counter_cell(_Atomic uint64_t *cell, uint64_t n)
+static void add_to_duration_counter(_Atomic uint64_t *cell, uint64_t n)
 {
     atomic_store_explicit(cell, atomic_load_explicit(cell, memory_order_relaxed) + n,
                           memory_order_relaxed);
 }
 
-void durations_record(struct call_durations *d, unsigned loop, unsigned group, int64_t ns)
+void call_durations_record(struct call_durations *d, unsigned loop, unsigned group, int64_t ns)
 {
     struct duration_cell *cell = &d->cells[loop * d->groups + group];
     int64_t us = ns / 1000;
@@ -61,22 +61,22 @@ void durations_record(struct call_durations *d, unsigned loop, unsigned group, i
 
     while (i < DURATION_BOUNDS && us > duration_bounds_us[i])
         i++;
-    add_to_counter_cell(&cell->counts[i], 1);
-    add_to_counter_cell(&cell->us, (uint64_t)us);
+    add_to_duration_counter(&cell->counts[i], 1);
+    add_to_duration_counter(&cell->us, (uint64_t)us);
 }
 
-size_t durations_domain_count(const struct call_durations *d)
+size_t call_durations_domain_count(const struct call_durations *d)
 {
     return d->groups;
 }
 
-const char *durations_domain_name(const struct call_durations *d, size_t group)
+const char *call_durations_domain_name(const struct call_durations *d, size_t group)
 {
     return d->domains[group]->name;
 }
 
-void durations_read_counts(const struct call_durations *d, size_t group,
-                           uint64_t ret[DURATION_BOUNDS + 1])
+void call_durations_read_counts(const struct call_durations *d, size_t group,
+                                uint64_t ret[DURATION_BOUNDS + 1])
 {
     memset(ret, 0, (DURATION_BOUNDS + 1) * sizeof *ret);
     for (unsigned loop = 0; loop < d->loops; loop++) {
@@ -90,9 +90,9 @@ void durations_read_counts(const struct call_durations *d, size_t group,
 static void write_domain_metrics(const struct call_durations *d, size_t group, struct buf *out)
 {
     uint64_t counts[DURATION_BOUNDS + 1], us = 0, all = 0;
-    const char *name = durations_domain_name(d, group);
+    const char *name = call_durations_domain_name(d, group);
 
-    durations_read_counts(d, group, counts);
+    call_durations_read_counts(d, group, counts);
     for (unsigned loop = 0; loop < d->loops; loop++)
         us += atomic_load_explicit(&d->cells[loop * d->groups + group].us, memory_order_relaxed);
     for (int i = 0; i <= DURATION_BOUNDS; i++)
@@ -113,7 +113,7 @@ static void write_domain_metrics(const struct call_durations *d, size_t group, s
                (unsigned long long)all);
 }
 
-void durations_write_metrics(const struct call_durations *d, struct buf *out)
+void call_durations_write_metrics(const struct call_durations *d, struct buf *out)
 {
     buf_add_lit(out, "# HELP guildhall_call_seconds Duration of API calls by domain.\n"
                      "# TYPE guildhall_call_seconds histogram\n");

@@ -11,19 +11,19 @@ struct call_durations;
 enum { DURATION_BOUNDS = 10 };
 extern const int64_t duration_bounds_us[DURATION_BOUNDS];
 
-struct call_durations *durations_new(const struct domain *const *domains, unsigned loops);
-void durations_free(struct call_durations *d);
+struct call_durations *call_durations_new(const struct domain *const *domains, unsigned loops);
+void call_durations_free(struct call_durations *d);
 
 /* Records the duration of a call on a loop. group is the index of the domain (feature folder). */
-void durations_record(struct call_durations *d, unsigned loop, unsigned group, int64_t ns);
+void call_durations_record(struct call_durations *d, unsigned loop, unsigned group, int64_t ns);
 /* Writes the histograms in the Prometheus text format, for domains that had calls; may be called
  * from any thread. */
-void durations_write_metrics(const struct call_durations *d, struct buf *out);
+void call_durations_write_metrics(const struct call_durations *d, struct buf *out);
 /* Return the number of domains (feature folders), and the name and histogram of the domain with an
  * index from 0. */
-size_t durations_domain_count(const struct call_durations *d);
-const char *durations_domain_name(const struct call_durations *d, size_t group);
-void durations_read_counts(const struct call_durations *d, size_t group,
-                           uint64_t ret[DURATION_BOUNDS + 1]);
+size_t call_durations_domain_count(const struct call_durations *d);
+const char *call_durations_domain_name(const struct call_durations *d, size_t group);
+void call_durations_read_counts(const struct call_durations *d, size_t group,
+                                uint64_t ret[DURATION_BOUNDS + 1]);
 
 #endif

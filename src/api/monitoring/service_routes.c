@@ -100,7 +100,7 @@ static void write_server_metrics(struct api *api, struct buf *out)
 
     /* Calls may arrive before api_set_http_server has been called. */
     if (server)
-        http_server_stats(server, &s);
+        http_server_read_stats(server, &s);
     api_append_metric(out, "guildhall_connections_accepted_total", "counter",
                       "Connections accepted.", s.accepted);
     api_append_metric(out, "guildhall_connections", "gauge", "Connections open now.", s.open);
@@ -158,7 +158,7 @@ static void write_store_metrics(struct api *api, struct buf *out)
 {
     struct store_stats s = { 0 };
 
-    store_stats(api->options.store, &s);
+    store_read_stats(api->options.store, &s);
     api_append_metric(out, "guildhall_store_reads_total", "counter", "Read transactions.", s.reads);
     api_append_metric(out, "guildhall_store_writes_total", "counter", "Write transactions.",
                       s.writes);
@@ -306,7 +306,7 @@ void api_write_metrics(struct api *api, struct buf *out)
     write_build_metrics(api, out);
     write_server_metrics(api, out);
     write_response_metrics(api, out);
-    durations_write_metrics(api->durations, out);
+    call_durations_write_metrics(api->durations, out);
     write_clock_metrics(out);
     write_store_metrics(api, out);
     write_disk_metrics(api, out);

@@ -156,8 +156,8 @@ static const char OLD_ENTRIES[] =
     "select entries from command_lists where application_id = $1 and guild_id = $2";
 
 /* Reads the entries of the stored bundle; *ret is empty if there is no bundle. */
-static enum err read_stored_entries(struct tx *tx, snowflake application_id, snowflake guild_id,
-                                    struct command_bundle *ret)
+static enum err read_stored_bundle_entries(struct tx *tx, snowflake application_id,
+                                           snowflake guild_id, struct command_bundle *ret)
 {
     struct rows row;
     bool found;
@@ -174,7 +174,7 @@ static const char TEXTS_OF_COMMAND[] =
     "select c.plain, d.definition from commands c join command_definitions d "
     "on d.command_id = c.id where c.id = $1";
 
-static enum err read_entry_sizes(struct tx *tx, struct command_bundle_entry *k)
+static enum err read_bundle_entry_sizes(struct tx *tx, struct command_bundle_entry *k)
 {
     struct rows rows;
     enum err e = tx_query(tx, TEXTS_OF_COMMAND, BIND(v_id(k->id)), &rows);
@@ -190,8 +190,8 @@ static enum err read_entry_sizes(struct tx *tx, struct command_bundle_entry *k)
 }
 
 /* Reads the sizes of changed commands only: a command of the same version has the same texts. */
-static enum err read_changed_entry_sizes(struct tx *tx, struct list *list,
-                                         const struct command_bundle *bundle)
+static enum err read_changed_bundle_entry_sizes(struct tx *tx, struct list *list,
+                                                const struct command_bundle *bundle)
 {
     const struct command_bundle_entry *old = bundle->entries;
     struct command_bundle_entry *k = list->items;
@@ -205,14 +205,14 @@ static enum err read_changed_entry_sizes(struct tx *tx, struct list *list,
             k[i].length = old[at].length;
             k[i].size = old[at].size;
         } else {
-            e = read_entry_sizes(tx, &k[i]);
+            e = read_bundle_entry_sizes(tx, &k[i]);
         }
     }
     return e;
 }
 
 /* Removes the entries of commands whose text is unreadable. */
-static size_t remove_unreadable_entries(struct command_bundle_entry *k, size_t count)
+static size_t remove_unreadable_bundle_entries(struct command_bundle_entry *k, size_t count)
 {
     size_t left = 0;
 
@@ -227,7 +227,8 @@ static size_t remove_unreadable_entries(struct command_bundle_entry *k, size_t c
 }
 
 /* Joins the JSON texts of commands with commas. *ret stays empty if they exceed MOST_TEXTS. */
-static enum err join_command_texts(struct tx *tx, const struct command_bundle *b, struct buf *ret)
+static enum err concatenate_command_texts(struct tx *tx, const struct command_bundle *b,
+                                          struct buf *ret)
 {
     const struct command_bundle_entry *k;
     struct command_bundle_iterator walk;
@@ -262,7 +263,7 @@ static enum err write_bundle_row(struct tx *tx, const struct command_bundle *b)
     struct buf texts;
 
     buf_init(&texts, MOST_TEXTS);
-    enum err e = join_command_texts(tx, b, &texts);
+    enum err e = concatenate_command_texts(tx, b, &texts);
     if (!e)
         e = tx_exec(tx, SET_BUNDLE,
                     BIND(v_id(b->application_id), v_id(b->guild_id), v_bytes(entries),
@@ -290,15 +291,15 @@ enum err rewrite_command_bundle(struct tx *tx, snowflake application_id, snowfla
     struct command_bundle old, b = { .application_id = application_id, .guild_id = guild_id };
     struct list made = { 0 };
 
-    enum err e = read_stored_entries(tx, application_id, guild_id, &old);
+    enum err e = read_stored_bundle_entries(tx, application_id, guild_id, &old);
     if (!e)
         e = read_bundle_entries(tx, application_id, guild_id, &made);
     if (!e)
-        e = read_changed_entry_sizes(tx, &made, &old);
+        e = read_changed_bundle_entry_sizes(tx, &made, &old);
     if (e)
         return e;
     b.entries = made.items;
-    b.count = remove_unreadable_entries(made.items, made.count);
+    b.count = remove_unreadable_bundle_entries(made.items, made.count);
     size_t size = sum_definition_sizes(&b);
     *ret_grown = !old.unreadable && size > sum_definition_sizes(&old) ? size : 0;
     tx_mark_row_changed(tx, VERSIONED_COMMANDS, application_id);

@@ -13,7 +13,7 @@ static unsigned char *write_little_endian_number(unsigned char *at, uint64_t v, 
     return at + bytes;
 }
 
-static unsigned char *write_entry(unsigned char *at, const struct command_bundle_entry *k)
+static unsigned char *write_bundle_entry(unsigned char *at, const struct command_bundle_entry *k)
 {
     at = write_little_endian_number(at, k->id, 8);
     at = write_little_endian_number(at, k->version, 8);
@@ -37,7 +37,7 @@ struct str encode_command_bundle_entries(struct arena *arena,
     memcpy(bytes, magic, sizeof magic);
     at = write_little_endian_number(at, count, 4);
     for (size_t i = 0; i < count; i++)
-        at = write_entry(at, &entries[i]);
+        at = write_bundle_entry(at, &entries[i]);
     return str_slice((const char *)bytes, size);
 }
 
@@ -52,7 +52,7 @@ static uint64_t parse_u64(const unsigned char *at)
     return parse_u32(at) | (uint64_t)parse_u32(at + 4) << 32;
 }
 
-static struct command_bundle_entry parse_entry(const unsigned char *at)
+static struct command_bundle_entry parse_bundle_entry(const unsigned char *at)
 {
     return (struct command_bundle_entry){
         .id = parse_u64(at),
@@ -106,7 +106,7 @@ bool decode_command_bundle_entries(struct arena *arena, struct str bytes, struct
         return false;
     struct command_bundle_entry *entries = arena_alloc_raw(arena, count * sizeof *entries + 1);
     for (size_t i = 0; i < count; i++)
-        entries[i] = parse_entry(at + HEADER + i * ENTRY);
+        entries[i] = parse_bundle_entry(at + HEADER + i * ENTRY);
     if (!command_texts_match_entries(texts, entries, count))
         return false;
     *ret = entries;

@@ -70,15 +70,15 @@ enum err read_index_member(struct tx *tx, const struct member_access *s, bool ad
                            struct index_member *ret);
 /* Returns the permission rows of a command or an application in the guild (struct
  * command_permission). */
-struct list index_permission_rows(const struct index_member *r, snowflake target_id);
+struct list find_index_permission_rows(const struct index_member *r, snowflake target_id);
 /* Returns true if the command is allowed in at least one channel of the guild. All fields of q
  * except those of the channel must be set. */
 bool command_allowed_in_any_channel(const struct index_member *r,
                                     struct command_permission_check *q);
 /* Returns the permission rows of a command or application that concern the member, as the index
  * sends them; NULL if there are none. */
-const struct command_index_permissions *index_permissions_of_member(const struct index_member *r,
-                                                                    snowflake target_id);
+const struct command_index_permissions *find_permissions_of_index_member(
+    const struct index_member *r, snowflake target_id);
 
 /* --- index_channels.c ----------------------------------------------------------------- */
 

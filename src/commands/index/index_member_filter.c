@@ -56,7 +56,7 @@ static size_t find_first_row_of_target(const struct list *targets, snowflake tar
     return low;
 }
 
-struct list index_permission_rows(const struct index_member *r, snowflake target_id)
+struct list find_index_permission_rows(const struct index_member *r, snowflake target_id)
 {
     const snowflake *targets = r->targets.items;
     struct command_permission *rows = r->rows.items;
@@ -103,11 +103,11 @@ static void add_permission_rule(struct arena *arena, struct opt_list *list,
     rule->permission = p->permission;
 }
 
-const struct command_index_permissions *index_permissions_of_member(const struct index_member *r,
-                                                                    snowflake target_id)
+const struct command_index_permissions *find_permissions_of_index_member(
+    const struct index_member *r, snowflake target_id)
 {
     struct arena *arena = tx_arena(r->tx);
-    struct list rows = index_permission_rows(r, target_id);
+    struct list rows = find_index_permission_rows(r, target_id);
     const struct command_permission *p = rows.items;
 
     if (!rows.count)
@@ -119,7 +119,7 @@ const struct command_index_permissions *index_permissions_of_member(const struct
         else if (p[i].type == COMMAND_PERMISSION_ROLE && member_has_role(r->member_access, p[i].id))
             add_permission_rule(arena, &ret->roles, &p[i]);
         else if (p[i].type == COMMAND_PERMISSION_USER && p[i].id == r->member_access->user_id)
-            ret->user = opt_bool_given(p[i].permission);
+            ret->user = opt_bool_present(p[i].permission);
     }
     return ret;
 }

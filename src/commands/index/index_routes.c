@@ -31,7 +31,7 @@ static enum err encode_localized_command(struct index_request *v, const struct i
     command_localize(&k, v->locale, COMMAND_FORM_INDEX);
     k.permissions = s->permissions;
     if (s->rank)
-        k.global_popularity_rank = opt_int_given(s->rank);
+        k.global_popularity_rank = opt_int_present(s->rank);
     *ret = json_column_encode(v->call->arena, &type_command, &k);
     return OK;
 }
@@ -59,7 +59,7 @@ static enum err write_index_command_json(struct index_request *v, struct index_c
     struct str text;
 
     if (v->member)
-        s->permissions = index_permissions_of_member(v->member, s->entry->id);
+        s->permissions = find_permissions_of_index_member(v->member, s->entry->id);
     if (!(s->entry->locales & v->locales)) {
         write_stored_command_json(v, s);
         return OK;
@@ -120,8 +120,8 @@ static bool caller_may_use_command(const struct index_request *v, const struct c
         k->default_member_permissions == BUNDLE_NO_DEFAULT_PERMISSIONS ? GIVEN_NULL : GIVEN,
         k->default_member_permissions,
     };
-    q.of_command = index_permission_rows(v->member, k->id);
-    q.of_application = index_permission_rows(v->member, b->application_id);
+    q.of_command = find_index_permission_rows(v->member, k->id);
+    q.of_application = find_index_permission_rows(v->member, b->application_id);
     return command_allowed_in_any_channel(v->member, &q);
 }
 
@@ -190,7 +190,7 @@ static void set_application_permissions(struct index_request *v)
     struct index_application *a = v->applications.items;
 
     for (size_t i = 0; v->member && i < v->applications.count; i++)
-        a[i].permissions = index_permissions_of_member(v->member, a[i].id);
+        a[i].permissions = find_permissions_of_index_member(v->member, a[i].id);
 }
 
 static snowflake version_key_of_index(const struct index_request *v)
@@ -283,7 +283,7 @@ enum err get_guild_command_index(struct call *call)
                               &reader);
     if (e)
         return e;
-    command_check_set_member(&v.check, call->target.member_access);
+    permission_check_set_member(&v.check, call->target.member_access);
     return reply_with_index(&v);
 }
 
@@ -383,7 +383,8 @@ static enum err reply_with_bot_dm_index(struct call *call)
     if (!e)
         e = read_requesting_user(&v);
     if (!e && v.key && user_is_adult(&v.user))
-        e = read_age_restricted_commands_enabled(call->tx, call->caller->id, &v.check.nsfw_allowed);
+        e = read_user_has_age_restricted_commands(call->tx, call->caller->id,
+                                                  &v.check.nsfw_allowed);
     return e ? e : reply_with_index(&v);
 }
 

@@ -62,7 +62,7 @@ enum err read_app_installed_in_group(struct tx *tx, snowflake application_id, sn
     return read_is_app_installed(tx, SQL(IN_GROUP), application_id, channel_id, ret);
 }
 
-enum err read_age_restricted_commands_enabled(struct tx *tx, snowflake user_id, bool *ret)
+enum err read_user_has_age_restricted_commands(struct tx *tx, snowflake user_id, bool *ret)
 {
     struct user_settings settings;
     enum err e = user_settings_find(tx, user_id, &settings);

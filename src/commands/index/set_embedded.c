@@ -24,7 +24,7 @@ static enum err insert_default_entry_point(struct call *call)
     k.type = COMMAND_ENTRY_POINT;
     k.name = STR("launch");
     k.description = STR("Launch an activity");
-    k.handler = opt_int_given(COMMAND_LAUNCH_ACTIVITY);
+    k.handler = opt_int_present(COMMAND_LAUNCH_ACTIVITY);
     normalize_command(call->arena, &k);
     e = check_command_install_types(&call->form, NULL, a, &k, &none);
     if (!e)
@@ -49,5 +49,5 @@ enum err set_embedded(struct call *call)
     enum err e = tx_exec(call->tx, SET_FLAGS, BIND(v_id(a->id), v_int(flags)), NULL);
     if (!e && in->embedded)
         e = insert_default_entry_point(call);
-    return e ? e : update_and_emit_bundle_and_indexes(call, a, 0);
+    return e ? e : update_and_emit_command_bundle(call, a, 0);
 }

@@ -37,7 +37,7 @@ static enum err read_age_restricted_is_allowed(struct tx *tx, const struct comma
         return OK;
     }
     return invoker->context == CONTEXT_BOT_DM
-               ? read_age_restricted_commands_enabled(tx, invoker->user->id, ret)
+               ? read_user_has_age_restricted_commands(tx, invoker->user->id, ret)
                : OK;
 }
 
@@ -95,7 +95,7 @@ enum err check_command_permission(struct tx *tx, const struct command *k,
     enum err e = read_installed_types(tx, invoker, &q);
 
     if (invoker->member_access)
-        command_check_set_member(&q, invoker->member_access);
+        permission_check_set_member(&q, invoker->member_access);
     if (!e && q.thread) {
         q.archived =
             invoker->channel->thread_metadata && invoker->channel->thread_metadata->archived;
@@ -109,6 +109,6 @@ enum err check_command_permission(struct tx *tx, const struct command *k,
     if (e)
         return e;
     *ret = evaluate_command_permission(&q);
-    *ret_install_types = command_install_types(&q);
+    *ret_install_types = command_usable_install_types(&q);
     return OK;
 }

@@ -19,8 +19,9 @@ struct changed_channel {
 static bool channel_overwrites_changed(const struct channel_overwrites *p,
                                        const struct event_routing *f)
 {
-    return p->count != f->count || (p->count && memcmp(p->overwrites, event_routing_overwrites(f),
-                                                       p->count * sizeof *p->overwrites) != 0);
+    return p->count != f->count ||
+           (p->count && memcmp(p->overwrites, event_routing_get_overwrites(f),
+                               p->count * sizeof *p->overwrites) != 0);
 }
 
 struct changed_channel *changed_channel_begin(const struct event_delivery *d)
@@ -54,7 +55,7 @@ bool changed_channel_deliver(struct changed_channel *c, const struct event_deliv
     if ((c->before && member_can_view_channel(&who, c->before)) == shown)
         return false;
     if (shown && c->before && channel_type_has_threads(now->type))
-        send_thread_list_sync_begin(seat->session, d->topic->id, &now->id, 1);
+        begin_sending_thread_list_sync(seat->session, d->topic->id, &now->id, 1);
     if (seat->session->bot)
         return false; /* bots get the CHANNEL_UPDATE event itself */
     if (!c->events[shown])

@@ -81,7 +81,7 @@ static bool subscription_roles_differ(const struct topic_subscription *seat,
 {
     return seat->role_count != f->count ||
            (f->count &&
-            memcmp(seat->roles, event_routing_ids(f), f->count * sizeof *seat->roles) != 0);
+            memcmp(seat->roles, event_routing_get_ids(f), f->count * sizeof *seat->roles) != 0);
 }
 
 static const struct old_roles *find_old_roles_of_session(const struct visibility_changes *s,
@@ -107,7 +107,7 @@ static bool event_can_change_visibility(const struct event_delivery *d)
     case EVENT_GUILD_ROLE_DELETE:
         return true;
     case EVENT_GUILD_MEMBER_UPDATE:
-        return topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_user_id(f));
+        return topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_get_user_id(f));
     default:
         return false;
     }
@@ -135,7 +135,7 @@ static bool visibility_change_affects_session(const struct visibility_changes *s
     case EVENT_GUILD_ROLE_DELETE:
         return subscription_has_role(seat, s->role_id);
     case EVENT_GUILD_MEMBER_UPDATE:
-        return id == event_routing_user_id(d->routing) && find_old_roles_of_session(s, seat);
+        return id == event_routing_get_user_id(d->routing) && find_old_roles_of_session(s, seat);
     default:
         return id == s->owner_id || id == d->routing->guild.owner_id;
     }
@@ -164,7 +164,7 @@ static void free_old_roles(struct visibility_changes *s)
 static void record_member_old_roles(struct visibility_changes *s, const struct event_delivery *d)
 {
     const struct topic *own =
-        topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_user_id(d->routing));
+        topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_get_user_id(d->routing));
 
     for (uint32_t i = 0; own && i < own->count; i++) {
         const struct topic_subscription *seat = session_subscription_find(
@@ -388,7 +388,7 @@ static void record_channel_now_visible(struct visibility_changes *s,
 static void send_threads_of_gained_channels(struct visibility_changes *s, struct session *to)
 {
     if (s->gained_threads)
-        send_thread_list_sync_begin(to, s->guild_id, s->gained, s->gained_count);
+        begin_sending_thread_list_sync(to, s->guild_id, s->gained, s->gained_count);
     s->gained_count = 0;
     s->gained_threads = false;
 }
@@ -427,7 +427,7 @@ static bool send_channel_creates_and_deletes(struct visibility_changes *s,
         }
         if (s->failed) {
             /* The client would have wrong channels, so it must identify again. */
-            session_invalidate_later(h, s->session);
+            session_post_invalidation(h, s->session);
             return true;
         }
         if (!p->known) {

@@ -35,14 +35,14 @@ static unsigned intents_for_event_audience(const struct event_delivery *d)
 static bool event_concerns_user(const struct event_routing *f, snowflake id)
 {
     for (uint32_t i = 0; f->kind == ROUTING_USERS && i < f->count; i++)
-        if (event_routing_ids(f)[i] == id)
+        if (event_routing_get_ids(f)[i] == id)
             return true;
     return false;
 }
 
 static bool event_is_about_account(const struct event_delivery *d, const struct session *s)
 {
-    return event_routing_user_id(d->routing) == s->caller.id;
+    return event_routing_get_user_id(d->routing) == s->caller.id;
 }
 
 /* An event with the flag EVENT_CONCERNED is announced twice: to the guild, for users and for bots
@@ -171,7 +171,7 @@ static void dispatch_with_visible_content(const struct event_delivery *d, struct
     const struct message_origin from = {
         .author_id = d->routing->message.author_id,
         .application_id = d->routing->message.application_id,
-        .mentioned = event_routing_ids(d->routing),
+        .mentioned = event_routing_get_ids(d->routing),
         .mentioned_count = d->routing->count,
     };
     bool in_guild = d->event->to.kind == AUDIENCE_GUILD;
@@ -211,7 +211,8 @@ bool session_reads_guild_itself(const struct event_delivery *d, const struct ses
             s->options.capabilities & CAPABILITY_SPACEBAR);
 }
 
-bool snapshot_included_event(const struct event_delivery *d, struct topic_subscription *seat)
+bool subscription_snapshot_has_event(const struct event_delivery *d,
+                                     struct topic_subscription *seat)
 {
     return snapshot_has_event(&seat->snapshot_positions, d->event->number) &&
            !(d->info->flags & EVENT_FLEETING);

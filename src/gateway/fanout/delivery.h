@@ -32,9 +32,10 @@ bool event_has_only_guild_id(const struct event_delivery *d);
 bool session_reads_guild_itself(const struct event_delivery *d, const struct session *s);
 /* Returns whether the session's snapshot of the store already included the event's change: then the
  * event is neither sent nor applied. Always false for EVENT_FLEETING, which is not stored. */
-bool snapshot_included_event(const struct event_delivery *d, struct topic_subscription *seat);
+bool subscription_snapshot_has_event(const struct event_delivery *d,
+                                     struct topic_subscription *seat);
 /* Sends the event if the subscribed session may receive it. The caller has checked
- * snapshot_included_event. */
+ * subscription_snapshot_has_event. */
 void deliver_event_to_subscription(const struct event_delivery *d, struct topic_subscription *seat);
 
 #endif

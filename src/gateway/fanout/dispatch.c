@@ -50,7 +50,7 @@ static void prefetch_next_sessions(const struct topic *t, uint32_t i)
     if (i + 2 < t->count && t->subscriptions[i + 2]->session->socket)
         websocket_prefetch_connection(t->subscriptions[i + 2]->session->socket->ws);
     if (i + 2 < t->count && t->subscriptions[i + 2]->session->replay.newest)
-        replay_prefetch_next(&t->subscriptions[i + 2]->session->replay);
+        replay_prefetch_next_entry(&t->subscriptions[i + 2]->session->replay);
 }
 
 /* --- changes before delivery ---------------------------------------------------------- */
@@ -60,14 +60,14 @@ static void prefetch_next_sessions(const struct topic *t, uint32_t i)
 static void update_member_roles(const struct event_delivery *d)
 {
     struct topic *own =
-        topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_user_id(d->routing));
+        topic_find(&d->gateway_loop->topics, AUDIENCE_USER, event_routing_get_user_id(d->routing));
 
     for (uint32_t i = 0; own && i < own->count; i++) {
         struct topic_subscription *seat = session_subscription_find(
             &own->subscriptions[i]->session->subscriptions, AUDIENCE_GUILD, d->topic->id);
 
         if (seat && !snapshot_has_event(&seat->snapshot_positions, d->event->number))
-            subscription_set_roles(seat, event_routing_ids(d->routing), d->routing->count,
+            subscription_set_roles(seat, event_routing_get_ids(d->routing), d->routing->count,
                                    d->routing->member.restrained_until);
     }
 }
@@ -94,7 +94,7 @@ static void apply_event_to_guild_view(const struct event_delivery *d, struct gui
         break;
     case EVENT_CHANNEL_CREATE:
     case EVENT_CHANNEL_UPDATE:
-        guild_view_set_channel(v, f->channel.id, f->channel.type, event_routing_overwrites(f),
+        guild_view_set_channel(v, f->channel.id, f->channel.type, event_routing_get_overwrites(f),
                                f->count);
         break;
     case EVENT_GUILD_MEMBER_ADD:
@@ -183,7 +183,7 @@ static bool deliver_to_subscriptions(struct event_delivery *d)
 
         if (d->write_at_once)
             prefetch_next_sessions(t, t->delivered_count);
-        bool known = snapshot_included_event(d, seat);
+        bool known = subscription_snapshot_has_event(d, seat);
         if (!known && !deliver_to_subscription(d, seat))
             return false;
         finish_delivery_to_subscription(d, seat, known);
@@ -293,7 +293,7 @@ void dispatch_missed_event(struct session *s, struct gateway_event *n)
             session_deliver_event(s, n, 0);
         return;
     }
-    if (snapshot_included_event(&d, seat))
+    if (subscription_snapshot_has_event(&d, seat))
         return;
     deliver_event_to_subscription(&d, seat);
     if (n->to.kind == AUDIENCE_USER)

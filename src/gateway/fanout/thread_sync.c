@@ -109,8 +109,8 @@ static struct thread_task *thread_task_new(const struct session *s, snowflake gu
     return t;
 }
 
-void send_thread_list_sync_begin(struct session *s, snowflake guild_id, const snowflake *channels,
-                                 size_t count)
+void begin_sending_thread_list_sync(struct session *s, snowflake guild_id,
+                                    const snowflake *channels, size_t count)
 {
     struct thread_task *t = thread_task_new(s, guild_id, count);
 
@@ -120,7 +120,7 @@ void send_thread_list_sync_begin(struct session *s, snowflake guild_id, const sn
     session_task_begin(s, &t->task);
 }
 
-void send_thread_members_begin(struct session *s, snowflake guild_id, snowflake thread_id)
+void begin_sending_thread_members(struct session *s, snowflake guild_id, snowflake thread_id)
 {
     struct thread_task *t = thread_task_new(s, guild_id, 0);
 

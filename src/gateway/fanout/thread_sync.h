@@ -9,9 +9,9 @@
 struct session;
 
 /* Sends THREAD_LIST_SYNC for channels that the session gained; count 0 means the whole guild. */
-void send_thread_list_sync_begin(struct session *s, snowflake guild_id, const snowflake *channels,
-                                 size_t count);
+void begin_sending_thread_list_sync(struct session *s, snowflake guild_id,
+                                    const snowflake *channels, size_t count);
 /* Sends THREAD_MEMBER_LIST_UPDATE: the members of a thread, to a session that can view it. */
-void send_thread_members_begin(struct session *s, snowflake guild_id, snowflake thread_id);
+void begin_sending_thread_members(struct session *s, snowflake guild_id, snowflake thread_id);
 
 #endif

@@ -147,7 +147,7 @@ static void send_threads_of_gained_channels(const struct visible_channels *chang
         if (changes->items[*at].gained && changes->items[*at].payload.p)
             ids[count++] = changes->items[*at].id;
     if (count)
-        send_thread_list_sync_begin(s, guild_id, ids, count);
+        begin_sending_thread_list_sync(s, guild_id, ids, count);
     mem_free(ids);
 }
 

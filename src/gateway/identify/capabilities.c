@@ -375,9 +375,10 @@ static struct str encode_selected_guild_fields(struct arena *arena, const struct
     return buf_move_to_arena(&out, arena);
 }
 
-const struct encoded_guild *encode_shared_guild(struct arena *arena, const struct guild *guild,
-                                                const struct list *sounds,
-                                                const struct list *channels)
+const struct encoded_guild *encode_guild_for_all_viewers(struct arena *arena,
+                                                         const struct guild *guild,
+                                                         const struct list *sounds,
+                                                         const struct list *channels)
 {
     const struct gateway_guild whole = { .guild = *guild, .soundboard_sounds = *sounds };
     const struct channel *c = channels->items;
@@ -412,9 +413,9 @@ void write_ready_unavailable_guild_json(struct ready_writer *s, snowflake id,
     merge_guild_into_ready(s, &late);
 }
 
-struct ready_writer_mark ready_writer_save(const struct ready_writer *s)
+struct ready_writer_position ready_writer_save(const struct ready_writer *s)
 {
-    struct ready_writer_mark m;
+    struct ready_writer_position m;
 
     for (int i = 0; i < READY_LISTS; i++) {
         m.lists[i] = s->lists[i];
@@ -423,7 +424,7 @@ struct ready_writer_mark ready_writer_save(const struct ready_writer *s)
     return m;
 }
 
-void ready_writer_restore(struct ready_writer *s, const struct ready_writer_mark *m)
+void ready_writer_restore(struct ready_writer *s, const struct ready_writer_position *m)
 {
     for (int i = READY_LIST_USERS + 1; i < READY_LISTS; i++) {
         s->lists[i] = m->lists[i];

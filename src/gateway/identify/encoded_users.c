@@ -104,8 +104,8 @@ static struct str copy_text_to_arena(struct arena *arena, struct str text)
     return text.n ? str_dup(arena, text) : text;
 }
 
-struct encoded_members *encoded_users_copy(struct arena *arena,
-                                           const struct encoded_members *people)
+struct encoded_members *copy_encoded_members(struct arena *arena,
+                                             const struct encoded_members *people)
 {
     struct encoded_members *own = arena_alloc(arena, sizeof *own);
 

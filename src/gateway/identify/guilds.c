@@ -23,8 +23,9 @@ static bool error_means_guild_is_gone(enum err e)
     return e == ERR_UNKNOWN_GUILD || e == ERR_UNKNOWN_MEMBER || e == ERR_MISSING_ACCESS;
 }
 
-enum err read_guild_setup(struct gateway_loop *h, struct tx *tx, const struct gateway_viewer *v,
-                          struct json_writer *payload, struct guild_setup *f)
+enum err read_guild_subscription_data(struct gateway_loop *h, struct tx *tx,
+                                      const struct gateway_viewer *v, struct json_writer *payload,
+                                      struct guild_subscription_data *f)
 {
     const struct gateway_source *source = h->gateway->options.source;
 
@@ -39,29 +40,32 @@ enum err read_guild_setup(struct gateway_loop *h, struct tx *tx, const struct ga
 }
 
 /* Determines on the loop, before the store read, whether the loop needs the guild view. */
-void guild_setup_begin(struct gateway_loop *h, snowflake guild_id, struct guild_setup *f)
+void guild_subscription_data_begin(struct gateway_loop *h, snowflake guild_id,
+                                   struct guild_subscription_data *f)
 {
     struct topic *t = topic_find(&h->topics, AUDIENCE_GUILD, guild_id);
 
     bool lacks = !(t && t->view);
 
-    *f = (struct guild_setup){ .guild_id = guild_id,
-                               .lacks_view = lacks,
-                               .wants_view =
-                                   lacks || test_fault_is_enabled(TEST_FAULT_CHECK_VIEWS) };
+    *f = (struct guild_subscription_data){ .guild_id = guild_id,
+                                           .lacks_view = lacks,
+                                           .wants_view = lacks || test_fault_is_enabled(
+                                                                      TEST_FAULT_CHECK_VIEWS) };
 }
 
-bool guild_setup_is_outdated(const struct gateway_loop *h, const struct guild_setup *f)
+bool guild_subscription_data_is_outdated(const struct gateway_loop *h,
+                                         const struct guild_subscription_data *f)
 {
     const struct topic *t = topic_find(&h->topics, AUDIENCE_GUILD, f->guild_id);
     const struct guild_view *v = t ? t->view : NULL;
 
     if (f->is_gone || !f->lacks_view)
         return !f->is_gone && !v;
-    return v && !snapshot_positions_include(h->reads.seen, v->snapshot_positions);
+    return v && !snapshot_positions_include_all(h->reads.seen, v->snapshot_positions);
 }
 
-struct topic_subscription *guild_setup_apply(struct session *s, const struct guild_setup *f)
+struct topic_subscription *guild_subscription_data_apply(struct session *s,
+                                                         const struct guild_subscription_data *f)
 {
     if (f->is_gone)
         return NULL;
@@ -85,7 +89,7 @@ struct guild_join_read {
     struct session_store_read store_read;
     uint64_t session;
     struct gateway_viewer viewer;
-    struct guild_setup setup;
+    struct guild_subscription_data setup;
     struct gateway_event *event; /* GUILD_CREATE, if it must be sent */
 };
 
@@ -93,7 +97,7 @@ static enum err read_joined_guild(struct session_store_read *l, struct tx *tx)
 {
     struct guild_join_read *j = container_of(l, struct guild_join_read, store_read);
 
-    return read_guild_setup(l->gateway_loop, tx, &j->viewer, NULL, &j->setup);
+    return read_guild_subscription_data(l->gateway_loop, tx, &j->viewer, NULL, &j->setup);
 }
 
 /* Reads a guild in the form of Spacebar's GUILD_CREATE: with "properties", and with id and guild_id
@@ -108,7 +112,7 @@ static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx
     ready_writer_init(&shape, CAPABILITY_USERS | CAPABILITY_PROPERTIES | CAPABILITY_SPACEBAR,
                       v.user_id);
     v.ready_writer = &shape;
-    enum err e = read_guild_setup(j->store_read.gateway_loop, tx, &v, &json, &j->setup);
+    enum err e = read_guild_subscription_data(j->store_read.gateway_loop, tx, &v, &json, &j->setup);
     if (!e && !j->setup.is_gone && out->n) {
         /* READY_LIST_MEMBERS normally has the members of all guilds; here it has those of this
          * guild only. */
@@ -134,9 +138,10 @@ static enum err read_joined_guild_with_payload(struct session_store_read *l, str
     gateway_event_unref(j->event); /* reset, because the store may run this function again */
     j->event = NULL;
     buf_init(&out, MAX_PAYLOAD);
-    enum err e = j->viewer.capabilities & CAPABILITY_SPACEBAR
-                     ? read_guild_in_spacebar_form(j, tx, &out)
-                     : read_guild_setup(l->gateway_loop, tx, &j->viewer, &json, &j->setup);
+    enum err e =
+        j->viewer.capabilities & CAPABILITY_SPACEBAR
+            ? read_guild_in_spacebar_form(j, tx, &out)
+            : read_guild_subscription_data(l->gateway_loop, tx, &j->viewer, &json, &j->setup);
     if (!e && buf_is_full(&out))
         e = ERR_ENTITY_TOO_LARGE;
     if (!e && !j->setup.is_gone)
@@ -151,18 +156,18 @@ static void on_joined_guild_read(struct session_store_read *l, enum err e)
     struct guild_join_read *j = container_of(l, struct guild_join_read, store_read);
     struct session *s = registry_find_session_on_loop(l->gateway_loop, j->session);
 
-    if (s && !e && guild_setup_is_outdated(l->gateway_loop, &j->setup)) {
-        guild_setup_begin(l->gateway_loop, j->setup.guild_id, &j->setup);
+    if (s && !e && guild_subscription_data_is_outdated(l->gateway_loop, &j->setup)) {
+        guild_subscription_data_begin(l->gateway_loop, j->setup.guild_id, &j->setup);
         store_read_begin_now(l->gateway_loop, l);
         return;
     }
-    if (s && !e && guild_setup_apply(s, &j->setup)) {
+    if (s && !e && guild_subscription_data_apply(s, &j->setup)) {
         if (j->event)
             session_deliver_event(s, j->event, 0);
         presence_announce_to_guild(s, j->setup.guild_id);
     } else if (s && e) {
-        session_invalidate_later(l->gateway_loop, j->session); /* because the client would miss the
-                                                                * guild */
+        session_post_invalidation(l->gateway_loop, j->session); /* because the client would miss the
+                                                                 * guild */
     }
     gateway_event_unref(j->event);
     mem_free(j);
@@ -180,13 +185,13 @@ void session_join_guild(struct session *s, snowflake guild_id, bool is_received)
                                                  .done = on_joined_guild_read };
     j->session = s->number;
     j->viewer = gateway_viewer_from_session(s);
-    guild_setup_begin(s->gateway_loop, guild_id, &j->setup);
+    guild_subscription_data_begin(s->gateway_loop, guild_id, &j->setup);
     store_read_begin_now(s->gateway_loop, &j->store_read);
 }
 
 struct guild_sending_task {
     struct session_task task;
-    struct guild_setup setup;
+    struct guild_subscription_data setup;
     struct gateway_event *event; /* GUILD_CREATE, or NULL */
     struct gateway_viewer viewer;
     uint64_t session;
@@ -230,9 +235,9 @@ static enum err read_next_guild(struct session_store_read *l, struct tx *tx)
 
     release_guild_create_event(a);
     if (!session_receives_guild_events(a->viewer.bot, a->viewer.intents))
-        return read_guild_setup(l->gateway_loop, tx, &a->viewer, NULL, &a->setup);
+        return read_guild_subscription_data(l->gateway_loop, tx, &a->viewer, NULL, &a->setup);
     buf_init(&out, MAX_PAYLOAD);
-    enum err e = read_guild_setup(l->gateway_loop, tx, &a->viewer, &j, &a->setup);
+    enum err e = read_guild_subscription_data(l->gateway_loop, tx, &a->viewer, &j, &a->setup);
     if (!e && !a->setup.is_gone && !build_guild_create_event(a, &out))
         e = ERR_ENTITY_TOO_LARGE;
     buf_clear(&out);
@@ -245,7 +250,7 @@ static bool begin_reading_next_guild(struct session_task *e)
 
     if (a->at == a->count)
         return false;
-    guild_setup_begin(e->session->gateway_loop, a->guilds[a->at++], &a->setup);
+    guild_subscription_data_begin(e->session->gateway_loop, a->guilds[a->at++], &a->setup);
     e->store_read.run = read_next_guild;
     e->store_read.in_background = true;
     return true;
@@ -265,11 +270,11 @@ static void on_next_guild_read(struct session_task *e, enum err error)
             session_deliver_payload(s, EVENT_GUILD_DELETE, str_slice(payload, (size_t)n));
         return;
     }
-    if (guild_setup_is_outdated(s->gateway_loop, &a->setup)) {
+    if (guild_subscription_data_is_outdated(s->gateway_loop, &a->setup)) {
         a->at--;
         return;
     }
-    struct topic_subscription *seat = guild_setup_apply(s, &a->setup);
+    struct topic_subscription *seat = guild_subscription_data_apply(s, &a->setup);
     if (!seat)
         return;
     subscription_set_snapshot(seat, s->gateway_loop->reads.seen);
@@ -293,7 +298,7 @@ static void guild_sending_free(struct session_task *e)
     mem_free(a);
 }
 
-void send_guild_creates_begin(struct session *s, const struct list *guilds)
+void begin_sending_guild_creates(struct session *s, const struct list *guilds)
 {
     struct guild_sending_task *a = mem_new(sizeof *a + guilds->count * sizeof *a->guilds);
 

@@ -12,7 +12,7 @@ struct session;
 enum { MANY_GUILDS_FOR_LOOP = 20, MANY_CHANNELS_FOR_LOOP = 32 };
 
 /* Store rows that are needed to subscribe a session to a guild. */
-struct guild_setup {
+struct guild_subscription_data {
     snowflake guild_id;
     bool is_gone;    /* the guild is deleted, or the account has left it */
     bool wants_view; /* read the view: the loop has none, or TEST_FAULT_CHECK_VIEWS is on */
@@ -22,23 +22,28 @@ struct guild_setup {
     struct member member;
 };
 
-void guild_setup_begin(struct gateway_loop *h, snowflake guild_id, struct guild_setup *f);
-/* Reads the rows of struct guild_setup, and the guild's JSON if `payload` is not NULL. */
-enum err read_guild_setup(struct gateway_loop *h, struct tx *tx, const struct gateway_viewer *v,
-                          struct json_writer *payload, struct guild_setup *f);
+void guild_subscription_data_begin(struct gateway_loop *h, snowflake guild_id,
+                                   struct guild_subscription_data *f);
+/* Reads the rows of struct guild_subscription_data, and the guild's JSON if `payload` is not NULL.
+ */
+enum err read_guild_subscription_data(struct gateway_loop *h, struct tx *tx,
+                                      const struct gateway_viewer *v, struct json_writer *payload,
+                                      struct guild_subscription_data *f);
 /* Returns whether the rows must be read again, because the loop's guild view does not match them.
  * There are two cases: another read created the view first and may have seen more commits, whose
  * events this session would miss; or the view was freed with the guild's last session. */
-bool guild_setup_is_outdated(const struct gateway_loop *h, const struct guild_setup *f);
+bool guild_subscription_data_is_outdated(const struct gateway_loop *h,
+                                         const struct guild_subscription_data *f);
 /* Subscribes the session to the guild and sets the member's roles. Returns NULL if the guild is
  * deleted or the account has left it. */
-struct topic_subscription *guild_setup_apply(struct session *s, const struct guild_setup *f);
+struct topic_subscription *guild_subscription_data_apply(struct session *s,
+                                                         const struct guild_subscription_data *f);
 
 /* Called when the account has joined a guild: reads the guild before the next event. If is_received
  * is true, the session also gets GUILD_CREATE. */
 void session_join_guild(struct session *s, snowflake guild_id, bool is_received);
 /* Sends one GUILD_CREATE per guild: for all guilds of a bot, or for a user's guilds that did not
  * fit into READY. */
-void send_guild_creates_begin(struct session *s, const struct list *guilds);
+void begin_sending_guild_creates(struct session *s, const struct list *guilds);
 
 #endif

@@ -116,7 +116,7 @@ uint32_t identification_intents(const struct identification *i)
 }
 
 /* Returns the requested privileged intents that the application has not enabled. */
-static unsigned forbidden_intents(const struct identification *i)
+static unsigned find_forbidden_intents(const struct identification *i)
 {
     unsigned forbidden = 0;
 
@@ -135,7 +135,7 @@ static enum close_code check_identify_intents(const struct identification *i)
         return 0;
     if (!i->has_intents)
         return gateway_version_of_socket(i) < VERSION_WITH_INTENTS ? 0 : CLOSE_BAD_INTENTS;
-    return forbidden_intents(i) ? CLOSE_FORBIDDEN_INTENTS : 0;
+    return find_forbidden_intents(i) ? CLOSE_FORBIDDEN_INTENTS : 0;
 }
 
 static unsigned max_guilds_per_shard(const struct identification *i)
@@ -198,7 +198,7 @@ struct str identification_close_cause(const struct identification *i, enum close
                    : STR("IDENTIFY has no 'intents'; a bot must declare them since version 8");
     case CLOSE_FORBIDDEN_INTENTS:
         buf_init(&names, 1024);
-        append_intent_names(&names, forbidden_intents(i));
+        append_intent_names(&names, find_forbidden_intents(i));
         struct str text =
             str_printf(arena,
                        "the bot asks for %.*s, which its application has not enabled; enable the "

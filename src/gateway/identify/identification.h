@@ -20,7 +20,8 @@ struct identification {
     char client[64];
 
     struct gateway_viewer viewer;
-    struct guild_setup *guild_setups; /* rows for the subscriptions to a user's guilds */
+    struct guild_subscription_data
+        *guild_setups; /* rows for the subscriptions to a user's guilds */
     size_t guild_setup_count;
     struct list guilds, friends, calls;
     struct list late_guilds;            /* ids of a user's guilds that do not fit into READY */
@@ -42,6 +43,6 @@ struct str identification_close_cause(const struct identification *i, enum close
 void identification_free(struct identification *i);
 
 /* Reads the data of READY from the store and sends READY. */
-void send_ready_begin(struct identification *i, struct gateway_loop *h);
+void begin_sending_ready(struct identification *i, struct gateway_loop *h);
 
 #endif

@@ -43,7 +43,7 @@ static struct session *create_identified_session(struct identification *i, struc
     s->presence.status = i->status;
     session_set_activities(s, buf_str(&i->activities), h->arena);
     session_set_client_name(s, i->client);
-    s->presence.kind = (unsigned char)client_kind_from_name(session_client_name(s));
+    s->presence.kind = (unsigned char)client_kind_from_name(session_get_client_name(s));
     return s;
 }
 
@@ -131,7 +131,7 @@ static void on_identify_authenticated(struct authentication *g)
     }
     i->viewer = gateway_viewer_from_session(i->session);
     copy_client_address(g->socket, &i->viewer);
-    send_ready_begin(i, h);
+    begin_sending_ready(i, h);
 }
 
 static void on_identify_failed(struct authentication *g)

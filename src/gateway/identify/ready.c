@@ -130,13 +130,14 @@ static void remove_guilds_of_other_shards(const struct session *s, struct list *
  * that makes READY too long, and all guilds after it, are sent after READY. */
 static enum err read_ready_guild(struct identification *i, struct tx *tx,
                                  const struct gateway_viewer *v, struct json_writer *out,
-                                 struct guild_setup *f)
+                                 struct guild_subscription_data *f)
 {
     struct json_writer before = *out;
     size_t begin = out->out->n;
-    struct ready_writer_mark mark = ready_writer_save(v->ready_writer);
+    struct ready_writer_position mark = ready_writer_save(v->ready_writer);
     bool late = i->late_guilds.count;
-    enum err e = late ? OK : read_guild_setup(i->store_read.gateway_loop, tx, v, out, f);
+    enum err e =
+        late ? OK : read_guild_subscription_data(i->store_read.gateway_loop, tx, v, out, f);
 
     if (e ||
         (!late && out->out->n + ready_writer_bytes(v->ready_writer) <= READY_GUILDS_MAX_BYTES &&
@@ -155,12 +156,13 @@ static enum err read_ready_guilds(struct identification *i, struct tx *tx,
                                   const struct gateway_viewer *v, struct json_writer *out)
 {
     const snowflake *ids = i->guilds.items;
-    struct guild_setup *all = arena_array(tx_arena(tx), struct guild_setup, i->guilds.count + 1);
+    struct guild_subscription_data *all =
+        arena_array(tx_arena(tx), struct guild_subscription_data, i->guilds.count + 1);
 
     json_write_name(out, "guilds");
     json_begin_array(out);
     for (size_t k = 0; k < i->guilds.count; k++) {
-        all[k] = (struct guild_setup){ ids[k], .wants_view = true, .lacks_view = true };
+        all[k] = (struct guild_subscription_data){ ids[k], .wants_view = true, .lacks_view = true };
         for (size_t n = 0; n < i->guild_setup_count; n++)
             if (i->guild_setups[n].guild_id == ids[k])
                 all[k] = i->guild_setups[n];
@@ -262,7 +264,7 @@ static void subscribe_ready_session(struct identification *i)
                               s->gateway_loop->reads.seen);
     for (size_t k = 0; k < i->guilds.count && !s->bot; k++) {
         struct topic_subscription *seat =
-            guild_setup_apply(s, (struct guild_setup *)i->guilds.items + k);
+            guild_subscription_data_apply(s, (struct guild_subscription_data *)i->guilds.items + k);
 
         if (seat)
             subscription_set_snapshot(seat, s->gateway_loop->reads.seen);
@@ -285,42 +287,42 @@ static void connect_session_to_running_calls(const struct identification *i)
 }
 
 /* Allocates the guild setups, which the loop prepares before the store read. */
-static void allocate_guild_setups(struct identification *i, size_t count)
+static void allocate_guild_subscription_data(struct identification *i, size_t count)
 {
     mem_free(i->guild_setups);
     i->guild_setup_count = count;
     i->guild_setups = mem_new((count + 1) * sizeof *i->guild_setups);
 }
 
-static void prepare_guild_setups(struct identification *i, struct gateway_loop *h)
+static void prepare_guild_subscription_data(struct identification *i, struct gateway_loop *h)
 {
     const snowflake *ids = i->authentication.guilds.items;
 
     if (i->viewer.bot)
         return;
-    allocate_guild_setups(i, i->authentication.guilds.count);
+    allocate_guild_subscription_data(i, i->authentication.guilds.count);
     for (size_t k = 0; k < i->guild_setup_count; k++)
-        guild_setup_begin(h, ids[k], &i->guild_setups[k]);
+        guild_subscription_data_begin(h, ids[k], &i->guild_setups[k]);
 }
 
 /* Repeats the store read of READY, because a guild view has changed since the read began. Events
  * wait until the read ends. */
 static void repeat_ready_read(struct identification *i, struct gateway_loop *h)
 {
-    const struct guild_setup *all = i->guilds.items;
+    const struct guild_subscription_data *all = i->guilds.items;
 
-    allocate_guild_setups(i, i->guilds.count);
+    allocate_guild_subscription_data(i, i->guilds.count);
     for (size_t k = 0; k < i->guild_setup_count; k++)
-        guild_setup_begin(h, all[k].guild_id, &i->guild_setups[k]);
+        guild_subscription_data_begin(h, all[k].guild_id, &i->guild_setups[k]);
     store_read_begin_now(h, &i->store_read);
 }
 
 static bool ready_is_outdated(const struct identification *i, const struct gateway_loop *h)
 {
-    const struct guild_setup *all = i->guilds.items;
+    const struct guild_subscription_data *all = i->guilds.items;
 
     for (size_t k = 0; k < i->guilds.count && !i->viewer.bot; k++)
-        if (guild_setup_is_outdated(h, &all[k]))
+        if (guild_subscription_data_is_outdated(h, &all[k]))
             return true;
     return false;
 }
@@ -358,9 +360,9 @@ static void on_ready_read(struct session_store_read *l, enum err e)
         session_deliver_event(s, i->more, 0);
     connect_session_to_running_calls(i);
     if (s->bot && i->guilds.count)
-        send_guild_creates_begin(s, &i->guilds);
+        begin_sending_guild_creates(s, &i->guilds);
     else if (i->late_guilds.count)
-        send_guild_creates_begin(s, &i->late_guilds);
+        begin_sending_guild_creates(s, &i->late_guilds);
     if (!s->bot)
         on_local_session_changed(s);
     if (s->bot && s->options.intents & INTENT(GUILD_PRESENCES))
@@ -374,9 +376,9 @@ static void on_ready_read(struct session_store_read *l, enum err e)
     identification_free(i);
 }
 
-void send_ready_begin(struct identification *i, struct gateway_loop *h)
+void begin_sending_ready(struct identification *i, struct gateway_loop *h)
 {
-    prepare_guild_setups(i, h);
+    prepare_guild_subscription_data(i, h);
     write_ready_fields_without_store(i);
     i->store_read.run = read_ready_data;
     i->store_read.done = on_ready_read;

@@ -40,7 +40,7 @@ static uint64_t hash_list_ranges(const struct list_range *ranges, uint32_t count
     return hash_str(str_slice((const char *)ranges, count * sizeof *ranges));
 }
 
-static bool window_has_ranges_of_subscription(const struct list_window *f,
+static bool window_has_ranges_of_subscription(const struct member_list_window *f,
                                               const struct list_subscription *u)
 {
     return f->count == u->count && memcmp(f->ranges, u->ranges, u->count * sizeof *u->ranges) == 0;
@@ -48,11 +48,11 @@ static bool window_has_ranges_of_subscription(const struct list_window *f,
 
 /* Finds or creates a window (a set of row ranges) of a member list. Finds it by a hash of the
  * ranges, because a list may have thousands of windows. */
-static struct list_window *list_window_get_or_create(struct channel_member_list *l,
-                                                     const struct list_subscription *u)
+static struct member_list_window *list_window_get_or_create(struct channel_member_list *l,
+                                                            const struct list_subscription *u)
 {
     uint64_t hash = hash_list_ranges(u->ranges, u->count);
-    struct list_window *f = map_get(&l->windows_by_hash, hash);
+    struct member_list_window *f = map_get(&l->windows_by_hash, hash);
 
     if (f && window_has_ranges_of_subscription(f, u))
         return f;
@@ -66,7 +66,7 @@ static struct list_window *list_window_get_or_create(struct channel_member_list 
     return f;
 }
 
-static void list_window_add_subscription(struct list_window *f, struct list_subscription *u)
+static void list_window_add_subscription(struct member_list_window *f, struct list_subscription *u)
 {
     u->window = f;
     links_append(&f->subscriptions, &u->of_window);
@@ -76,7 +76,7 @@ static void list_window_add_subscription(struct list_window *f, struct list_subs
 
 static void list_window_remove_subscription(struct list_subscription *u)
 {
-    struct list_window *f = u->window;
+    struct member_list_window *f = u->window;
 
     link_remove(&u->of_window);
     u->window = NULL;
@@ -86,7 +86,7 @@ static void list_window_remove_subscription(struct list_subscription *u)
     f->fresh_count -= u->fresh;
 }
 
-void list_window_free(struct list_window *f)
+void member_list_window_free(struct member_list_window *f)
 {
     uint64_t hash = hash_list_ranges(f->ranges, f->count);
 
@@ -99,7 +99,7 @@ void list_window_free(struct list_window *f)
     mem_free(f);
 }
 
-void list_subscription_set_fresh(struct list_subscription *u, bool fresh)
+void list_subscription_set_needs_all_rows(struct list_subscription *u, bool fresh)
 {
     u->window->fresh_count += (size_t)fresh - (size_t)u->fresh;
     u->fresh = fresh;
@@ -112,19 +112,19 @@ static void add_subscription_to_member_list(struct list_subscription *u,
     u->round = 0;
     u->moves = l->table->move.moves;
     list_window_add_subscription(list_window_get_or_create(l, u), u);
-    member_table_start_round_now(l->table);
+    member_table_start_update_round(l->table);
 }
 
 /* Removes the subscription from its member list. If the list has no other subscriptions, the next
  * update round frees the list. */
-static void list_subscription_leave(struct list_subscription *u)
+static void remove_subscription_from_its_list(struct list_subscription *u)
 {
     struct member_table *r = u->window ? u->window->list->table : NULL;
 
     list_window_remove_subscription(u);
     if (r) {
         r->pending.has_outdated_rows = true;
-        member_table_start_round_when_due(r);
+        member_table_schedule_update_round(r);
     }
 }
 
@@ -132,10 +132,10 @@ void list_subscription_free(struct list_subscription *u)
 {
     struct session *s = u->session;
 
-    list_subscription_leave(u);
+    remove_subscription_from_its_list(u);
     link_remove(&u->of_session);
     mem_free(u);
-    journal_record_tasks(s);
+    journal_record_session_tasks(s);
 }
 
 bool list_subscription_can_view(const struct list_subscription *u)
@@ -146,7 +146,7 @@ bool list_subscription_can_view(const struct list_subscription *u)
     return seat && subscription_permissions(seat, u->channel_id) & PERMISSION(VIEW_CHANNEL);
 }
 
-static void list_subscription_begin(struct list_subscription *u)
+static void begin_or_refuse_list_subscription(struct list_subscription *u)
 {
     struct member_table *r;
 
@@ -171,7 +171,7 @@ static bool visit_list_subscriptions(struct member_table *r,
         struct channel_member_list *l = container_of(at, struct channel_member_list, link);
 
         for (struct link *f = l->windows.next; f != &l->windows; f = f->next) {
-            struct list_window *face = container_of(f, struct list_window, link);
+            struct member_list_window *face = container_of(f, struct member_list_window, link);
             struct link *all = &face->subscriptions;
 
             while (!links_are_empty(all) &&
@@ -188,7 +188,7 @@ static bool visit_list_subscriptions(struct member_table *r,
 static bool move_list_subscription(struct member_table *r, struct list_subscription *u)
 {
     struct channel_member_list *l = map_get(&r->move.moved_to, u->channel_id);
-    struct list_window *face = u->window;
+    struct member_list_window *face = u->window;
 
     if (u->moves == r->move.moves)
         return false;
@@ -217,7 +217,7 @@ void list_subscription_moves_begin(struct member_table *r)
     map_clear(&r->move.moved_to);
 }
 
-bool list_subscription_moves_step(struct member_table *r)
+bool move_some_list_subscriptions(struct member_table *r)
 {
     r->move.moving = visit_list_subscriptions(r, move_list_subscription);
     if (!r->move.moving)
@@ -232,7 +232,7 @@ static bool end_list_subscription(struct member_table *r, struct list_subscripti
     return true;
 }
 
-bool list_subscriptions_end_step(struct member_table *r)
+bool end_some_list_subscriptions(struct member_table *r)
 {
     return visit_list_subscriptions(r, end_list_subscription);
 }
@@ -247,7 +247,7 @@ void member_lists_remove_session(struct session *s, bool ends)
         if (ends)
             list_subscription_free(u);
         else
-            list_subscription_leave(u);
+            remove_subscription_from_its_list(u);
     }
 }
 
@@ -284,7 +284,7 @@ static bool add_session_to_some_lists(struct session *s)
         next = at->next;
         if (u->window)
             continue;
-        list_subscription_begin(u);
+        begin_or_refuse_list_subscription(u);
         if (time_slice_is_over(&piece))
             return true;
     }
@@ -428,7 +428,7 @@ static void subscribe_to_channel_list(struct session *s, snowflake guild_id, sno
     u->count = (uint32_t)count;
     memcpy(u->ranges, ranges, count * sizeof *ranges);
     links_append(&s->lists, &u->of_session);
-    journal_record_tasks(s);
+    journal_record_session_tasks(s);
     begin_adding_session_to_lists(s);
 }
 
@@ -463,9 +463,9 @@ static bool apply_guild_subscription_request(struct session *s, snowflake guild_
         subscribe_to_channel_list(s, guild_id, id, ranges, c[i].ranges.count);
     }
     if (in->threads.given == GIVEN && in->threads.value)
-        send_thread_list_sync_begin(s, guild_id, NULL, 0);
+        begin_sending_thread_list_sync(s, guild_id, NULL, 0);
     for (size_t i = 0; i < in->thread_member_lists.count; i++)
-        send_thread_members_begin(s, guild_id, threads[i]);
+        begin_sending_thread_members(s, guild_id, threads[i]);
     return true;
 }
 

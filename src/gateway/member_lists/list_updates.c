@@ -22,7 +22,7 @@ struct list_update_row {
 };
 
 struct list_update {
-    struct list_window *window;
+    struct member_list_window *window;
     struct member_group groups[LIST_GROUPS_MAX];
     size_t group_count;
     int64_t member_count, online_count;
@@ -41,13 +41,13 @@ struct list_update {
     struct str payload;  /* payload of the update, in the arena of the store read */
 };
 
-static struct list_window *find_window_not_sent_this_round(const struct member_table *r)
+static struct member_list_window *find_window_not_sent_this_round(const struct member_table *r)
 {
     for (struct link *at = r->lists.next; at != &r->lists; at = at->next) {
         const struct channel_member_list *l = container_of(at, struct channel_member_list, link);
 
         for (struct link *f = l->windows.next; f != &l->windows; f = f->next) {
-            struct list_window *face = container_of(f, struct list_window, link);
+            struct member_list_window *face = container_of(f, struct member_list_window, link);
 
             if (face->round != r->round)
                 return face;
@@ -70,7 +70,7 @@ static void list_update_count_members(struct list_update *p, const struct member
 
 static void list_update_find_changes(struct list_update *p, const struct member_table *r)
 {
-    struct list_window *f = p->window;
+    struct member_list_window *f = p->window;
 
     for (uint32_t i = 0; i < f->count; i++) {
         p->digests[i] = member_order_hash_rows(&f->list->order, p->groups, p->group_count,
@@ -82,7 +82,8 @@ static void list_update_find_changes(struct list_update *p, const struct member_
     p->wanted[LIST_UPDATE_CHANGED_ROWS] = p->changed && f->fresh_count < f->subscription_count;
 }
 
-static struct list_update *list_update_new(const struct member_table *r, struct list_window *f)
+static struct list_update *list_update_new(const struct member_table *r,
+                                           struct member_list_window *f)
 {
     struct list_update *p = mem_new(sizeof *p);
 
@@ -272,7 +273,7 @@ static void on_list_update_read(struct session_store_read *load, enum err e)
     if (!e)
         p->events[p->encoding] = gateway_event_new(EVENT_GUILD_MEMBER_LIST_UPDATE,
                                                    audience_of_guild(r->guild_id), p->payload);
-    member_table_continue_round(r);
+    member_table_continue_update_round(r);
 }
 
 static void begin_list_update_read(struct member_table *r, enum list_update_kind kind)
@@ -303,7 +304,8 @@ static void send_list_update(struct member_table *r, struct list_subscription *u
         list_subscription_free(u);
         return;
     }
-    list_subscription_set_fresh(u, !n || !u->session->socket || session_has_backlog(u->session));
+    list_subscription_set_needs_all_rows(u, !n || !u->session->socket ||
+                                                session_has_unsent_data(u->session));
     if (u->fresh) {
         r->pending.has_outdated_rows = true;
         return;
@@ -316,7 +318,7 @@ static void send_list_update(struct member_table *r, struct list_subscription *u
  * after new ones. Returns false when all are handled. */
 static bool send_update_to_some_subscriptions(struct member_table *r)
 {
-    struct list_window *f = r->update->window;
+    struct member_list_window *f = r->update->window;
 
     for (int i = 0; i < SESSIONS_PER_SEND_TASK && !links_are_empty(&f->subscriptions); i++) {
         struct list_subscription *u =
@@ -345,10 +347,10 @@ static void list_window_finish_round(struct member_table *r)
     list_update_free(r);
 }
 
-bool list_updates_send_step(struct member_table *r)
+bool send_some_list_updates(struct member_table *r)
 {
     if (!r->update) {
-        struct list_window *f = find_window_not_sent_this_round(r);
+        struct member_list_window *f = find_window_not_sent_this_round(r);
 
         if (!f)
             return false;
@@ -363,6 +365,6 @@ bool list_updates_send_step(struct member_table *r)
     bool nobody = !p->wanted[LIST_UPDATE_ALL_ROWS] && !p->wanted[LIST_UPDATE_CHANGED_ROWS];
     if (nobody || !send_update_to_some_subscriptions(r))
         list_window_finish_round(r);
-    member_table_continue_round(r);
+    member_table_continue_update_round(r);
     return true;
 }

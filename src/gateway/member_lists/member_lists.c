@@ -56,7 +56,7 @@ struct channel_member_list *member_list_get_or_create(struct member_table *r, sn
 void member_list_free(struct channel_member_list *l)
 {
     while (!links_are_empty(&l->windows))
-        list_window_free(container_of(l->windows.next, struct list_window, link));
+        member_list_window_free(container_of(l->windows.next, struct member_list_window, link));
     map_clear(&l->windows_by_hash);
     link_remove(&l->link);
     member_order_clear(&l->order);
@@ -103,7 +103,7 @@ static struct channel_member_list *find_unbuilt_list(const struct member_table *
 }
 
 /* No member is added or removed while lists are built, so l->at stays valid between tasks. */
-bool member_lists_build_step(struct member_table *r)
+bool build_some_member_lists(struct member_table *r)
 {
     struct channel_member_list *l = find_unbuilt_list(r);
     struct ordered_member *some[MEMBERS_PER_BUILD_TASK], *m = NULL;
@@ -122,7 +122,7 @@ bool member_lists_build_step(struct member_table *r)
         l->built = true;
         l->updated_round = r->round;
     }
-    member_table_continue_round(r);
+    member_table_continue_update_round(r);
     return true;
 }
 
@@ -137,7 +137,7 @@ static void apply_changes_to_list(struct channel_member_list *l)
     for (size_t i = 0; i < r->changed.added_count; i++)
         if (!r->changed.added[i]->gone && member_belongs_to_list(l, v, r->changed.added[i]))
             some[count++] = r->changed.added[i];
-    member_order_remove_gone(&l->order);
+    member_order_remove_marked(&l->order);
     member_order_insert(&l->order, some, count);
     mem_free(some);
 }
@@ -166,13 +166,13 @@ bool member_lists_apply_changes(struct member_table *r)
 
     if (l && r->changed.added_count > REBUILD_ABOVE_ADDED) {
         member_list_reset(l);
-        member_table_continue_round(r);
+        member_table_continue_update_round(r);
         return true;
     }
     if (l && (r->changed.added_count || r->changed.removed_count)) {
         l->updated_round = r->round;
         apply_changes_to_list(l);
-        member_table_continue_round(r);
+        member_table_continue_update_round(r);
         return true;
     }
     clear_member_changes(r);

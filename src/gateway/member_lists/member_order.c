@@ -50,7 +50,7 @@ void member_order_clear(struct member_order *o)
     *o = (struct member_order){ 0 };
 }
 
-void member_order_remove_gone(struct member_order *o)
+void member_order_remove_marked(struct member_order *o)
 {
     size_t retained = 0;
 

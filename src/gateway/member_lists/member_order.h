@@ -33,7 +33,7 @@ struct member_order {
 };
 
 void member_order_clear(struct member_order *o);
-void member_order_remove_gone(struct member_order *o);
+void member_order_remove_marked(struct member_order *o);
 /* Inserts members, in order. Sorts the array `more` in place. */
 void member_order_insert(struct member_order *o, struct ordered_member **more, size_t count);
 

@@ -60,7 +60,7 @@ static void on_hoisted_roles_read(struct session_store_read *l, enum err e)
             r->ranks[r->rank_count++] = roles[i].id;
     r->owner_id = v ? v->owner_id : 0;
     reset_all_lists(r);
-    member_table_continue_round(r);
+    member_table_continue_update_round(r);
 }
 
 static void append_member_pointer(struct ordered_member ***list, size_t *count, size_t *cap,
@@ -145,7 +145,7 @@ static void on_all_members_read(struct session_store_read *l, enum err e)
     r->read.failed_members = e != OK;
     if (!e)
         add_members_from_read_result(r);
-    member_table_continue_round(r);
+    member_table_continue_update_round(r);
 }
 
 /* Queues the online members of a large guild that are not in the table, to read them in batches. */
@@ -184,8 +184,8 @@ bool member_table_begin_reads(struct member_table *r)
         r->pending.wants_ids = false;
         list_subscription_moves_begin(r);
     }
-    if (r->move.moving && list_subscription_moves_step(r)) {
-        member_table_continue_round(r);
+    if (r->move.moving && move_some_list_subscriptions(r)) {
+        member_table_continue_update_round(r);
         return true;
     }
     if (r->pending.wants_roles) {
@@ -243,7 +243,7 @@ static void on_changed_members_read(struct session_store_read *l, enum err e)
                 (void *)(uintptr_t)MEMBER_ROW_CHANGED);
     if (!e)
         add_members_from_read_result(r);
-    member_table_continue_round(r);
+    member_table_continue_update_round(r);
 }
 
 /* Updates a member whose presence has changed, but not name and roles. */
@@ -293,6 +293,6 @@ bool member_table_process_changes(struct member_table *r)
     if (r->read.reading_count)
         member_table_begin_read(r, read_changed_members, on_changed_members_read);
     else if (looked)
-        member_table_continue_round(r);
+        member_table_continue_update_round(r);
     return looked > 0;
 }

@@ -139,11 +139,11 @@ static void free_unused_lists(struct member_table *r)
 
         next = at->next;
         for (struct link *f = l->windows.next, *after; f != &l->windows; f = after) {
-            struct list_window *face = container_of(f, struct list_window, link);
+            struct member_list_window *face = container_of(f, struct member_list_window, link);
 
             after = f->next;
             if (links_are_empty(&face->subscriptions))
-                list_window_free(face);
+                member_list_window_free(face);
         }
         if (links_are_empty(&l->windows))
             member_list_free(l);
@@ -181,7 +181,7 @@ static void member_list_round_end(struct member_table *r)
         deadline_restart(r->gateway_loop->member_tables->pace, &r->pace);
     }
     if (r->pending.fresh)
-        member_table_start_round_now(r);
+        member_table_start_update_round(r);
 }
 
 static void on_member_list_round_due(struct deadline *d)
@@ -200,7 +200,7 @@ static bool member_list_round_timer_is_running(const struct member_table *r)
 }
 
 /* A new subscription waits for the next update round if that round must read all members anyway. */
-void member_table_start_round_now(struct member_table *r)
+void member_table_start_update_round(struct member_table *r)
 {
     r->pending.fresh = true;
     if (!r->running && !(member_list_round_timer_is_running(r) &&
@@ -208,7 +208,7 @@ void member_table_start_round_now(struct member_table *r)
         member_list_round_begin(r, member_list_round_timer_is_running(r));
 }
 
-void member_table_start_round_when_due(struct member_table *r)
+void member_table_schedule_update_round(struct member_table *r)
 {
     if (!r->running && !member_list_round_timer_is_running(r) && member_table_has_pending_work(r))
         member_list_round_begin(r, false);
@@ -226,11 +226,11 @@ static bool run_next_task_of_member_list_round(struct member_table *r)
     /* After a failed store read, send nothing; the next update round reads again. */
     if (r->read.failed_roles || r->read.failed_members)
         return false;
-    return member_lists_build_step(r) || (!r->quick && member_lists_apply_changes(r)) ||
-           list_updates_send_step(r);
+    return build_some_member_lists(r) || (!r->quick && member_lists_apply_changes(r)) ||
+           send_some_list_updates(r);
 }
 
-void member_table_continue_round(struct member_table *r)
+void member_table_continue_update_round(struct member_table *r)
 {
     post_member_list_round_task(r);
 }
@@ -248,7 +248,7 @@ static void run_member_list_round_task(struct loop_message *post)
     }
     if (run_next_task_of_member_list_round(r))
         return;
-    if (!member_table_guild_view(r) && list_subscriptions_end_step(r)) {
+    if (!member_table_guild_view(r) && end_some_list_subscriptions(r)) {
         post_member_list_round_task(r);
         return;
     }
@@ -267,7 +267,7 @@ static void member_table_record_change(struct member_table *r, snowflake user_id
         return;
     if (note > before)
         map_put(&r->pending.changed_members, user_id, (void *)(uintptr_t)note);
-    member_table_start_round_when_due(r);
+    member_table_schedule_update_round(r);
 }
 
 /* If a guild's size crosses OFFLINE_MEMBERS_MAX, its member lists show a different set of members,
@@ -291,27 +291,27 @@ void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n
     case EVENT_GUILD_MEMBER_ADD:
     case EVENT_GUILD_MEMBER_REMOVE:
         reread_members_if_size_limit_crossed(r);
-        member_table_record_change(r, event_routing_user_id(&n->routing), MEMBER_ROW_CHANGED);
+        member_table_record_change(r, event_routing_get_user_id(&n->routing), MEMBER_ROW_CHANGED);
         break;
     case EVENT_GUILD_MEMBER_UPDATE:
-        member_table_record_change(r, event_routing_user_id(&n->routing), MEMBER_ROW_CHANGED);
+        member_table_record_change(r, event_routing_get_user_id(&n->routing), MEMBER_ROW_CHANGED);
         break;
     case EVENT_GUILD_ROLE_CREATE:
     case EVENT_GUILD_ROLE_UPDATE:
     case EVENT_GUILD_ROLE_DELETE:
         r->pending.wants_roles = r->pending.wants_ids = true;
-        member_table_start_round_when_due(r);
+        member_table_schedule_update_round(r);
         break;
     case EVENT_GUILD_UPDATE: /* a new owner of the guild can view every channel */
         r->pending.wants_roles |=
             n->routing.guild.owner_id && n->routing.guild.owner_id != r->owner_id;
-        member_table_start_round_when_due(r);
+        member_table_schedule_update_round(r);
         break;
     case EVENT_CHANNEL_UPDATE:
     case EVENT_CHANNEL_DELETE:
     case EVENT_GUILD_DELETE:
         r->pending.wants_ids = true;
-        member_table_start_round_when_due(r);
+        member_table_schedule_update_round(r);
         break;
     default:
         break;

@@ -29,13 +29,13 @@ struct list_subscription {
     snowflake guild_id, channel_id;
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
-    struct list_window *window;
+    struct member_list_window *window;
     uint64_t round; /* number of the last update round that handled the subscription */
     uint64_t moves; /* list_subscription_moves.moves when this was last checked */
     bool fresh;     /* the client needs all rows */
 };
 
-struct list_window {
+struct member_list_window {
     struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
     struct link subscriptions; /* list of subscriptions; already handled ones are last */
@@ -54,7 +54,7 @@ struct channel_member_list {
     struct channel_overwrites *rule; /* copy of the overwrites of the list's first channel */
     struct member_order order;
     struct link windows;
-    struct map windows_by_hash; /* hash of the row ranges -> struct list_window */
+    struct map windows_by_hash; /* hash of the row ranges -> struct member_list_window */
     bool built;
     size_t at;              /* position in the table's members up to which the list is built */
     uint64_t updated_round; /* number of the last update round that applied changed members */
@@ -134,12 +134,12 @@ enum member_change { MEMBER_UNCHANGED, MEMBER_PRESENCE_CHANGED, MEMBER_ROW_CHANG
 struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflake guild_id);
 /* Returns NULL if no session of this loop is in the guild. */
 const struct guild_view *member_table_guild_view(const struct member_table *r);
-/* Start an update round: member_table_start_round_now at once, for a new subscription;
- * member_table_start_round_when_due at most once per ROUND_INTERVAL_MS. */
-void member_table_start_round_now(struct member_table *r);
-void member_table_start_round_when_due(struct member_table *r);
+/* Start an update round: member_table_start_update_round at once, for a new subscription;
+ * member_table_schedule_update_round at most once per ROUND_INTERVAL_MS. */
+void member_table_start_update_round(struct member_table *r);
+void member_table_schedule_update_round(struct member_table *r);
 /* Posts the next task of the update round; called after a task or store read. */
-void member_table_continue_round(struct member_table *r);
+void member_table_continue_update_round(struct member_table *r);
 
 /* --- member_table_reads.c ------------------------------------------------------------- */
 
@@ -155,16 +155,16 @@ struct channel_member_list *member_list_get_or_create(struct member_table *r, sn
 void member_list_free(struct channel_member_list *l);
 /* Removes all members from a member list, so that it is built again from the member table. */
 void member_list_reset(struct channel_member_list *l);
-/* Tasks of an update round: member_lists_build_step builds new lists, member_lists_apply_changes
+/* Tasks of an update round: build_some_member_lists builds new lists, member_lists_apply_changes
  * updates the others. They return false if there was nothing to do. */
-bool member_lists_build_step(struct member_table *r);
+bool build_some_member_lists(struct member_table *r);
 bool member_lists_apply_changes(struct member_table *r);
 
 /* --- list_updates.c ------------------------------------------------------------------- */
 
-/* list_updates_send_step is a task of an update round; list_update_free frees the update if the
+/* send_some_list_updates is a task of an update round; list_update_free frees the update if the
  * round is aborted. */
-bool list_updates_send_step(struct member_table *r);
+bool send_some_list_updates(struct member_table *r);
 void list_update_free(struct member_table *r);
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
@@ -173,14 +173,14 @@ void list_update_free(struct member_table *r);
 void list_subscription_free(struct list_subscription *u);
 /* Returns whether the subscribed session can view the channel. */
 bool list_subscription_can_view(const struct list_subscription *u);
-void list_subscription_set_fresh(struct list_subscription *u, bool fresh);
-void list_window_free(struct list_window *f);
+void list_subscription_set_needs_all_rows(struct list_subscription *u, bool fresh);
+void member_list_window_free(struct member_list_window *f);
 /* Move subscriptions to the member lists that changed overwrites require, in steps.
- * list_subscription_moves_step returns false when done. */
+ * move_some_list_subscriptions returns false when done. */
 void list_subscription_moves_begin(struct member_table *r);
-bool list_subscription_moves_step(struct member_table *r);
+bool move_some_list_subscriptions(struct member_table *r);
 /* Ends all subscriptions of a guild in which this loop has no session any more, in steps. Returns
  * false when done. */
-bool list_subscriptions_end_step(struct member_table *r);
+bool end_some_list_subscriptions(struct member_table *r);
 
 #endif

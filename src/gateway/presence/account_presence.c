@@ -26,7 +26,7 @@ static struct presence_source presence_of_local_session(const struct session *s,
                                                !s->presence.shown_offline,
                                      .shard_id = s->options.shard_id,
                                      .shard_count = s->options.shard_count,
-                                     .presence = session_activities(s) };
+                                     .presence = session_get_activities(s) };
 }
 
 static struct presence_source presence_of_remote_session(const struct remote_session *r)
@@ -112,7 +112,8 @@ bool account_update_announced_presence(struct account *a, const struct session_f
                                        struct account_presence *ret)
 {
     struct account_presence now = account_compute_presence(a, *c);
-    struct announced_presence *shown = account_announced_presence(a, c->shard_id, c->shard_count);
+    struct announced_presence *shown =
+        account_get_announced_presence(a, c->shard_id, c->shard_count);
     uint64_t hash = account_presence_activities_hash(&now);
     bool changed = memcmp(&shown->statuses, &now.statuses, sizeof now.statuses) != 0 ||
                    shown->activities != hash;

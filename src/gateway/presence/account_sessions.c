@@ -40,8 +40,8 @@ static void write_account_sessions_json(const struct account *a, struct json_wri
         char id[SESSION_ID + 1];
 
         session_id_format(s, id);
-        write_account_session_json(id, session_client_name(s), s->presence.status,
-                                   session_activities(s), j);
+        write_account_session_json(id, session_get_client_name(s), s->presence.status,
+                                   session_get_activities(s), j);
     }
     for (const struct link *at = a->remotes.next; at != &a->remotes; at = at->next) {
         const struct remote_session *r = container_of(at, const struct remote_session, of_user);

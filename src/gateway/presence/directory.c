@@ -96,8 +96,8 @@ static void append_session_record(const struct session *s, struct buf *out)
         serial_put_u64(out, numbers[i]);
     session_id_format(s, id);
     serial_put_bytes(out, str_of(id));
-    serial_put_bytes(out, str_of(session_client_name(s)));
-    serial_put_bytes(out, session_activities(s));
+    serial_put_bytes(out, str_of(session_get_client_name(s)));
+    serial_put_bytes(out, session_get_activities(s));
     append_session_guilds(s, true, out);
     append_session_guilds(s, false, out);
 }
@@ -211,7 +211,7 @@ void directory_remove_session(struct session *s)
         return;
     pthread_mutex_lock(&d->lock);
     struct published_session *r = map_get(&d->published, s->number);
-    if (r && session_continues_elsewhere(s)) {
+    if (r && session_continues_in_other_process(s)) {
         r->until = clock_steady_ms() + SHOW_OFFLINE_MS;
     } else if (r) {
         publish_session_removal(d, s->number);

@@ -477,11 +477,11 @@ static void check_directory_nodes_are_alive(struct session_directory *d, const u
     }
 }
 
-void gateway_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t count)
+void gateway_on_live_nodes_changed(struct gateway *g, const uint32_t *identities, size_t count)
 {
     struct session_directory *d = g->directory;
 
-    replication_on_live_nodes(g, identities, count);
+    replication_on_live_nodes_changed(g, identities, count);
     if (g->replica)
         replica_evict_expired(g->replica, clock_steady_ms());
     if (!d)

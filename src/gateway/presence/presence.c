@@ -140,7 +140,7 @@ static bool announced_presence_is_current(struct gateway *g, const struct friend
     struct account *a = map_get(&g->accounts, t->user_id);
     if (a) {
         const struct announced_presence *shown =
-            account_announced_presence(a, t->shard_id, t->shard_count);
+            account_get_announced_presence(a, t->shard_id, t->shard_count);
 
         still = memcmp(&shown->statuses, &t->presence.statuses, sizeof shown->statuses) == 0 &&
                 shown->activities == account_presence_activities_hash(&t->presence);
@@ -186,9 +186,9 @@ static bool update_announced_presence(struct session *s, bool ending, struct acc
 
 void presence_update_visibility(struct session *s)
 {
-    session_subscriptions_set_visible(&s->subscriptions,
-                                      session_is_ready(s) && !s->presence.shown_offline &&
-                                          s->presence.status != PRESENCE_INVISIBLE);
+    session_set_counts_as_online(&s->subscriptions, session_is_ready(s) &&
+                                                        !s->presence.shown_offline &&
+                                                        s->presence.status != PRESENCE_INVISIBLE);
 }
 
 void presence_on_session_begin(struct session *s, const struct list *friends)

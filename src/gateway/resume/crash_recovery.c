@@ -114,7 +114,7 @@ static bool event_changes_visible_channels(const struct gateway_event *n, snowfl
     case EVENT_GUILD_UPDATE:
         return n->routing.guild.owner_id != 0;
     case EVENT_GUILD_MEMBER_UPDATE:
-        return event_routing_user_id(&n->routing) == user_id;
+        return event_routing_get_user_id(&n->routing) == user_id;
     default:
         return false;
     }

@@ -57,7 +57,7 @@ static void begin_session_pruning(struct loop_message *post)
     store_read_begin_now(p->gateway_loop, &p->store_write);
 }
 
-void gateway_prune_sessions(struct gateway *g)
+void gateway_prune_dead_node_sessions(struct gateway *g)
 {
     int64_t rank, living;
 

@@ -70,7 +70,7 @@ static void send_resume_result(struct gateway_socket *p, const struct resume_req
     session_bind_credential(s, &r->authentication);
     session_on_client_reconnected(s);
     gateway_socket_set_session(p, s);
-    session_replay_after(s, r->seq);
+    session_replay_events_after(s, r->seq);
     atomic_fetch_add(&s->gateway_loop->gateway->count.resumed, 1);
     if (hooks->resumed) {
         struct gateway_caller who = gateway_caller_from_session(s);
@@ -117,7 +117,7 @@ static void on_resume_authenticated(struct authentication *g)
     if (hub && (!s || is_moving))
         session_transfer_begin(r, hub);
     else if (!s && r->id[0] && here->gateway->cluster)
-        session_request_begin(r);
+        begin_fetching_session(r);
     else if (!s && here->resume.retains_all)
         session_restore_begin(r);
     else

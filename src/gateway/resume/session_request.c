@@ -281,7 +281,7 @@ static void session_request_end(struct session_request *q)
     buf_clear(&q->copy);
     map_clear(&q->without_copy);
     mem_free(q);
-    session_transfer_arrive(h);
+    session_transfer_finish_on_target(h);
 }
 
 static void begin_missed_events_page_read(struct session_request *q);
@@ -369,7 +369,7 @@ static void session_request_begin_store_read(struct session_request *q)
     q->owner_replies = map_get(&q->without_copy, q->replicas_of);
     q->no_copies =
         here->gateway->replica &&
-        replica_nodes_are_in_set(here->gateway->replica, q->replicas_of, &q->without_copy);
+        all_replica_nodes_are_in_set(here->gateway->replica, q->replicas_of, &q->without_copy);
     deadline_cancel(&q->deadline);
     q->store_read = (struct session_store_read){ .writes = true,
                                                  .own_rows = true,
@@ -384,7 +384,7 @@ void session_request_retry(struct deadline *d)
     session_request_begin_store_read(container_of(d, struct session_request, deadline));
 }
 
-void session_request_begin(struct resume_request *r)
+void begin_fetching_session(struct resume_request *r)
 {
     struct gateway_loop *here = r->authentication.socket->gateway_loop;
     struct session_request *q = mem_new(sizeof *q);

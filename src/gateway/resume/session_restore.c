@@ -67,7 +67,7 @@ static void on_session_restore_done(struct session_store_read *l, enum err e)
         session_transfer_deserialize(h, x->bytes, SESSION_ARRIVING))
         h->session->resume.delivered_elsewhere = h->session->presences = 0;
     mem_free(x);
-    session_transfer_arrive(h);
+    session_transfer_finish_on_target(h);
 }
 
 void session_restore_begin(struct resume_request *r)

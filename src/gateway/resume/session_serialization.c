@@ -161,7 +161,7 @@ bool serialize_session(struct session *s, const struct session_guilds_and_channe
         s->seq - s->output.sent > s->replay.count)
         return false;
     session_id_format(s, id);
-    serialize_session_head(id, numbers, session_activities(s), session_client_name(s), out);
+    serialize_session_head(id, numbers, session_get_activities(s), session_get_client_name(s), out);
     serialize_guilds_and_channels(positions, out);
     serialize_list_subscriptions(s, out);
     serialize_replay_buffer(s, limits, out);

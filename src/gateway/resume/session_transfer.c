@@ -170,7 +170,8 @@ static enum err read_guild_permissions(struct session_store_read *l, struct tx *
     struct session_transfer *h = container_of(l, struct session_transfer, store_read);
 
     for (size_t i = 0; i < h->guild_count; i++) {
-        enum err e = read_guild_setup(l->gateway_loop, tx, &h->viewer, NULL, &h->guild_setups[i]);
+        enum err e = read_guild_subscription_data(l->gateway_loop, tx, &h->viewer, NULL,
+                                                  &h->guild_setups[i]);
 
         if (e)
             return e;
@@ -185,7 +186,8 @@ static void subscribe_transferred_session(struct session_transfer *h, struct ses
 {
     subscription_add(&s->subscriptions, AUDIENCE_USER, s->caller.id);
     for (size_t i = 0; i < h->guild_count; i++) {
-        const struct topic_subscription *seat = guild_setup_apply(s, &h->guild_setups[i]);
+        const struct topic_subscription *seat =
+            guild_subscription_data_apply(s, &h->guild_setups[i]);
 
         if (!seat)
             subscription_add(&s->subscriptions, AUDIENCE_GUILD, h->guild_setups[i].guild_id);
@@ -283,7 +285,7 @@ static void on_guild_permissions_read(struct session_store_read *l, enum err e);
 static void prepare_guild_permissions_read(struct session_transfer *h)
 {
     for (size_t i = 0; i < h->guild_count; i++)
-        guild_setup_begin(h->to, h->guild_setups[i].guild_id, &h->guild_setups[i]);
+        guild_subscription_data_begin(h->to, h->guild_setups[i].guild_id, &h->guild_setups[i]);
     h->store_read = (struct session_store_read){
         .blocks_events = true,
         .in_background = h->guild_count > MANY_GUILDS_FOR_LOOP,
@@ -295,7 +297,7 @@ static void prepare_guild_permissions_read(struct session_transfer *h)
 static bool guild_permissions_are_outdated(const struct session_transfer *h)
 {
     for (size_t i = 0; i < h->guild_count; i++)
-        if (guild_setup_is_outdated(h->to, &h->guild_setups[i]))
+        if (guild_subscription_data_is_outdated(h->to, &h->guild_setups[i]))
             return true;
     return false;
 }
@@ -346,11 +348,11 @@ static bool request_session_from_other_node(struct session_transfer *h)
         return false;
     end_retaining_events(h);
     mem_free(h);
-    session_request_begin(r);
+    begin_fetching_session(r);
     return true;
 }
 
-void session_transfer_arrive(struct session_transfer *h)
+void session_transfer_finish_on_target(struct session_transfer *h)
 {
     if (!h->session && request_session_from_other_node(h))
         return;
@@ -369,7 +371,7 @@ void session_transfer_arrive(struct session_transfer *h)
 
 static void on_session_arrival_posted(struct loop_message *post)
 {
-    session_transfer_arrive(container_of(post, struct session_transfer, post));
+    session_transfer_finish_on_target(container_of(post, struct session_transfer, post));
 }
 
 struct session_transfer *session_transfer_new(struct resume_request *r, struct gateway_loop *from)

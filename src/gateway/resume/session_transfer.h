@@ -35,7 +35,7 @@ struct session_transfer {
     uint64_t since;          /* index of the first retained event that began after the request */
     struct session_store_read store_read; /* reads permissions for the target loop, then channels */
     struct gateway_viewer viewer;
-    struct guild_setup *guild_setups;
+    struct guild_subscription_data *guild_setups;
     size_t guild_count;
     /* For user sessions: channels that were visible on the source loop, and changes since then. */
     struct visible_channels visible_before, channel_changes;
@@ -49,10 +49,11 @@ struct session_transfer {
 /* Creates a transfer. From now on the connection's loop retains the events that it delivers. */
 struct session_transfer *session_transfer_new(struct resume_request *r, struct gateway_loop *from);
 /* Subscribes h->session (NULL if it has ended) on the target loop and sends its missed events. */
-void session_transfer_arrive(struct session_transfer *h);
+void session_transfer_finish_on_target(struct session_transfer *h);
 void session_transfer_begin(struct resume_request *r, struct gateway_loop *from);
-/* Creates the session from bytes (session_serialization.h) for session_transfer_arrive, in state
- * ARRIVING or RECOVERED. Returns false if the bytes are malformed, or belong to another session. */
+/* Creates the session from bytes (session_serialization.h) for session_transfer_finish_on_target,
+ * in state ARRIVING or RECOVERED. Returns false if the bytes are malformed, or belong to another
+ * session. */
 bool session_transfer_deserialize(struct session_transfer *h, struct str bytes,
                                   enum session_state state);
 
@@ -65,7 +66,7 @@ bool resume_has_newer_connection(const struct session *s, const struct resume_re
 void session_close_connection(struct session *s);
 
 /* session_request.c: requests the session from another node, or reads it from the store. */
-void session_request_begin(struct resume_request *r);
+void begin_fetching_session(struct resume_request *r);
 /* session_release.c: called by session_transfers_continue. */
 void session_releases_continue(struct gateway_loop *h);
 /* session_restore.c: reads the session if it was suspended before the restart of this server. */

@@ -138,7 +138,7 @@ static enum err mark_suspended_sessions_complete(struct tx *tx, void *arg)
 {
     struct gateway *g = arg;
 
-    return g->cluster ? prune_sessions_at_start_or_stop(g, tx) : suspended_rows_seal(tx);
+    return g->cluster ? prune_sessions_at_start_or_stop(g, tx) : suspended_rows_mark_complete(tx);
 }
 
 void suspend_all_sessions(struct gateway *g, unsigned loops)
@@ -170,7 +170,7 @@ static void retain_events_on_loop(struct loop *loop, void *arg)
 
 static enum err consume_suspension_complete_mark(struct tx *tx, void *arg)
 {
-    return suspended_rows_unseal(tx, arg);
+    return suspended_rows_consume_complete_mark(tx, arg);
 }
 
 static enum err prune_sessions_at_start(struct tx *tx, void *arg)

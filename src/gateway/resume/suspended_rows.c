@@ -31,7 +31,7 @@ enum err suspended_row_insert(struct tx *tx, const struct suspended_session *p)
         BIND(v_int((int64_t)p->number), v_id(p->user_id), v_int(p->until_ms), v_bytes(p->body)));
 }
 
-enum err suspended_rows_seal(struct tx *tx)
+enum err suspended_rows_mark_complete(struct tx *tx)
 {
     return tx_exec(tx,
                    "insert into parking (id, open) values (1, 1) "
@@ -39,9 +39,9 @@ enum err suspended_rows_seal(struct tx *tx)
                    NO_BIND, NULL);
 }
 
-/* Removes the seal (suspended_rows_seal) when the server starts, not when it ends: if the server is
- * killed, it may have sent events that the suspended sessions miss. */
-enum err suspended_rows_unseal(struct tx *tx, bool *ret_any)
+/* Removes the seal (suspended_rows_mark_complete) when the server starts, not when it ends: if the
+ * server is killed, it may have sent events that the suspended sessions miss. */
+enum err suspended_rows_consume_complete_mark(struct tx *tx, bool *ret_any)
 {
     bool found;
     enum err e = tx_exists(tx,

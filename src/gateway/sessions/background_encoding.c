@@ -55,7 +55,7 @@ static void send_encoded_dispatch(struct background_encoding *x)
      * bytes of the stream refer to them. */
     if (same || p->lent)
         send_encoded_message(p, &x->out, x->text);
-    message_encoder_return(p, &x->coder);
+    message_encoder_return_from_thread(p, &x->coder);
     send_delayed_op_messages(p);
     if (same)
         session_send_waiting_events(s);
@@ -87,7 +87,7 @@ void background_encoding_begin(struct gateway_socket *p, uint64_t seq, struct ga
     x->seq = seq;
     x->event = gateway_event_ref(n);
     x->form = form;
-    message_encoder_lend(p, &x->coder);
+    message_encoder_lend_to_thread(p, &x->coder);
     buf_init(&x->out, MAX_ENCODED_MESSAGE);
     p->encoding = x;
     x->gateway_loop->reads.count++;

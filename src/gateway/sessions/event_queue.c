@@ -52,7 +52,7 @@ static void begin_next_event(struct gateway_loop *h)
         if (!h->queue.first)
             h->queue.end = &h->queue.first;
     }
-    resume_on_event_begun(h, n);
+    retain_event_if_needed(h, n);
     h->begun = n->number;
     h->queue.current = p;
     h->queue.sending = true;

@@ -45,7 +45,8 @@ static void close_sockets_if_cut_off(struct deadline *d)
                  closed);
 }
 
-static void timers_init(struct gateway_loop_timers *t, const struct gateway *g, struct loop *loop)
+static void create_loop_timers(struct gateway_loop_timers *t, const struct gateway *g,
+                               struct loop *loop)
 {
     unsigned hello_ms = g->options.hello_ms ? g->options.hello_ms : HELLO_MS;
 
@@ -56,14 +57,15 @@ static void timers_init(struct gateway_loop_timers *t, const struct gateway *g, 
     t->dead = deadline_list_new(loop, HEARTBEAT_DEAD_MS, true, on_heartbeat_timeout);
     t->invalidated = deadline_list_new(loop, INVALIDATED_MS, true, on_reidentify_timeout);
     t->away = deadline_list_new(loop, SESSION_EXPIRY_MS, true, on_session_expired);
-    t->showing_offline = deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_show_offline);
+    t->showing_offline =
+        deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_show_offline_due);
     t->windows = deadline_list_new(loop, PRESENCE_MS, true, gateway_upcalls.presence_window_ended);
     t->cut_off = deadline_list_new(loop, CUT_OFF_CHECK_MS, false, close_sockets_if_cut_off);
     if (g->cluster && cluster_has_nats(g->cluster))
         deadline_restart(t->cut_off, &t->cut_off_check);
 }
 
-static void timers_clear(struct gateway_loop_timers *t)
+static void free_loop_timers(struct gateway_loop_timers *t)
 {
     deadline_list_free(t->hellos);
     deadline_list_free(t->unauthenticated);
@@ -99,7 +101,7 @@ struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
     h->packer = compressor_new();
     buf_init(&h->out, MAX_ENCODED_MESSAGE);
     buf_init(&h->in, MAX_MESSAGE * 8);
-    timers_init(&h->timers, g, loop);
+    create_loop_timers(&h->timers, g, loop);
     loop_resume_init(h);
     h->iteration_end.run = gateway_loop_end_iteration;
     h->queue.post.run = event_queue_on_continue_posted;
@@ -120,7 +122,7 @@ void gateway_loop_free(struct gateway_loop *h)
     loop_resume_clear(h);
     topics_clear(&h->topics);
     loop_remove_iteration_callback(&h->iteration_end);
-    timers_clear(&h->timers);
+    free_loop_timers(&h->timers);
     compressor_free(h->packer);
     shared_frames_free(h->frames);
     buf_clear(&h->out);

@@ -22,7 +22,7 @@ void gateway_socket_on_open(struct websocket *ws, void *arg)
     struct gateway *g = d->gateway;
     struct gateway_socket *p = mem_new(sizeof *p);
 
-    p->gateway_loop = g->gateway_loops[loop_index(websocket_loop(ws))];
+    p->gateway_loop = g->gateway_loops[loop_index(websocket_get_loop(ws))];
     p->ws = ws;
     p->dialect = d;
     p->since_ms = clock_steady_ms();

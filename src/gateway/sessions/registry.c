@@ -81,8 +81,8 @@ void account_free(struct account *a)
     mem_free(a);
 }
 
-struct announced_presence *account_announced_presence(struct account *a, uint32_t shard_id,
-                                                      uint32_t shard_count)
+struct announced_presence *account_get_announced_presence(struct account *a, uint32_t shard_id,
+                                                          uint32_t shard_count)
 {
     struct announced_presence *s = &a->announced;
 

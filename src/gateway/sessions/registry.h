@@ -101,8 +101,8 @@ struct account {
 };
 
 /* Returns the announced presence of a shard; creates it if needed. Needs the gateway's lock. */
-struct announced_presence *account_announced_presence(struct account *a, uint32_t shard_id,
-                                                      uint32_t shard_count);
+struct announced_presence *account_get_announced_presence(struct account *a, uint32_t shard_id,
+                                                          uint32_t shard_count);
 void account_free(struct account *a);
 /* Add the remote session to its account and to the map of remote sessions, or remove it. Needs the
  * gateway's lock. */

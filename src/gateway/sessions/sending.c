@@ -128,7 +128,7 @@ void send_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event 
 
 /* --- while the pool uses the zstd stream ---------------------------------------------- */
 
-void message_encoder_lend(struct gateway_socket *p, struct message_encoder *ret)
+void message_encoder_lend_to_thread(struct gateway_socket *p, struct message_encoder *ret)
 {
     *ret =
         (struct message_encoder){ .dialect = p->dialect, .compress = p->compress, .zstd = p->zstd };
@@ -136,7 +136,7 @@ void message_encoder_lend(struct gateway_socket *p, struct message_encoder *ret)
     p->lent = p->dialect->compression == COMPRESS_ZSTD;
 }
 
-void message_encoder_return(struct gateway_socket *p, struct message_encoder *c)
+void message_encoder_return_from_thread(struct gateway_socket *p, struct message_encoder *c)
 {
     p->zstd = c->zstd;
     p->lent = false;

@@ -13,8 +13,8 @@ void send_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event 
 
 /* Creates an encoder without compressor and arena, for another thread. The encoder owns the
  * socket's zstd stream until it is returned; messages that need the stream wait meanwhile. */
-void message_encoder_lend(struct gateway_socket *p, struct message_encoder *ret);
-void message_encoder_return(struct gateway_socket *p, struct message_encoder *c);
+void message_encoder_lend_to_thread(struct gateway_socket *p, struct message_encoder *ret);
+void message_encoder_return_from_thread(struct gateway_socket *p, struct message_encoder *c);
 void send_encoded_message(struct gateway_socket *p, struct buf *message, bool text);
 void send_delayed_op_messages(struct gateway_socket *p);
 void delayed_op_messages_free(struct gateway_socket *p);

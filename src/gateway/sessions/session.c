@@ -155,7 +155,7 @@ void session_end(struct session *s)
     }
     session_tasks_abort(s);
     gateway_upcalls.lists_leave(s, true);
-    if (g->cluster && session_is_ready(s) && !session_continues_elsewhere(s))
+    if (g->cluster && session_is_ready(s) && !session_continues_in_other_process(s))
         session_owner_delete(s);
     journal_remove_session(s);
     registry_remove_session(g, s);
@@ -292,7 +292,7 @@ static bool client_is_too_far_behind(const struct session *s)
 /* Tasks wait while the socket has a backlog: two large guilds in a row would exceed the limit of
  * unsent bytes. A disconnected session has no backlog, because its events go to the replay
  * buffer. */
-bool session_has_backlog(const struct session *s)
+bool session_has_unsent_data(const struct session *s)
 {
     return s->socket && (s->socket->encoding || s->output.sent < s->seq ||
                          websocket_unsent_bytes(s->socket->ws) > SOCKET_UNSENT_MAX);
@@ -359,14 +359,14 @@ void session_deliver_payload_buf(struct session *s, enum event event, struct buf
     if (buf_is_full(payload)) {
         log_warn("gateway: invalidated a session because its %s event exceeds the size limit",
                  event_name(event));
-        session_invalidate_later(s->gateway_loop, s->number);
+        session_post_invalidation(s->gateway_loop, s->number);
     } else {
         session_deliver_payload(s, event, buf_str(payload));
     }
     buf_clear(payload);
 }
 
-void session_replay_after(struct session *s, uint64_t seq)
+void session_replay_events_after(struct session *s, uint64_t seq)
 {
     s->output.sent = seq;
     s->output.replay_end = s->seq;
@@ -405,7 +405,7 @@ static void on_session_invalidation_posted(struct loop_message *post)
     mem_free(x);
 }
 
-void session_invalidate_later(struct gateway_loop *h, uint64_t number)
+void session_post_invalidation(struct gateway_loop *h, uint64_t number)
 {
     struct invalid_post *x = mem_new(sizeof *x);
 
@@ -438,7 +438,7 @@ static void session_set_presence_shown_offline(struct session *s, bool was_shown
     gateway_upcalls.presence_change(s, false);
 }
 
-void on_session_show_offline(struct deadline *d)
+void on_session_show_offline_due(struct deadline *d)
 {
     session_set_presence_shown_offline(
         container_of(d, struct session_disconnect_deadlines, show_offline)->session, true);

@@ -157,18 +157,18 @@ static inline bool session_is_ready(const struct session *s)
 
 /* Returns whether another process continues the session, so that its end in this process has no
  * visible effects. */
-static inline bool session_continues_elsewhere(const struct session *s)
+static inline bool session_continues_in_other_process(const struct session *s)
 {
     return s->state == SESSION_MOVING || s->state == SESSION_SUSPENDED;
 }
 
 /* Returns the client's "os|browser|device". */
-static inline const char *session_client_name(const struct session *s)
+static inline const char *session_get_client_name(const struct session *s)
 {
     return s->client ? s->client : "";
 }
 
-static inline struct str session_activities(const struct session *s)
+static inline struct str session_get_activities(const struct session *s)
 {
     return s->client_presence ? s->client_presence->activities : (struct str){ 0 };
 }
@@ -204,7 +204,7 @@ void session_invalidate(
     struct gateway_socket *p); /* sends op 9 and ends the session, if there is one */
 /* Sends op 9 in a later loop message, for callers that are delivering an event: the end of a
  * session frees its subscriptions and their topics. */
-void session_invalidate_later(struct gateway_loop *h, uint64_t number);
+void session_post_invalidation(struct gateway_loop *h, uint64_t number);
 /* session_detach removes the session from its loop before a move; session_attach adds it to a
  * loop. */
 void session_detach(struct session *s);
@@ -219,11 +219,11 @@ void session_deliver_payload_buf(struct session *s, enum event event, struct buf
 /* Sends waiting events until the socket's buffer is full. */
 void session_send_waiting_events(struct session *s);
 /* Returns whether the session's socket has unsent data. */
-bool session_has_backlog(const struct session *s);
+bool session_has_unsent_data(const struct session *s);
 /* Called when the session's socket was closed. */
 void session_on_disconnect(struct session *s);
 void on_session_expired(struct deadline *d);
-void on_session_show_offline(struct deadline *d);
+void on_session_show_offline_due(struct deadline *d);
 /* Called when the client has connected again. */
 void session_on_client_reconnected(struct session *s);
 bool session_shard_has_guild(const struct session *s, snowflake guild_id);
@@ -231,6 +231,6 @@ struct gateway_viewer gateway_viewer_from_session(const struct session *s);
 struct gateway_caller gateway_caller_from_session(const struct session *s);
 
 /* Sends the events after `seq`, which must be in the replay buffer, then RESUMED. */
-void session_replay_after(struct session *s, uint64_t seq);
+void session_replay_events_after(struct session *s, uint64_t seq);
 
 #endif

@@ -24,7 +24,7 @@ static void change_task_counts(struct session *s, unsigned more, unsigned less)
         a->task_count += more - less;
     pthread_mutex_unlock(&g->lock);
     s->tasks->count += more - less;
-    journal_record_tasks(s);
+    journal_record_session_tasks(s);
 }
 
 /* The first task of a session is always accepted, because it sends the session's guilds. */
@@ -91,7 +91,7 @@ void session_tasks_continue(struct session *s)
 {
     if (!s->tasks || s->tasks->runnable.next || !session_task_can_continue(s))
         return;
-    if (session_has_backlog(s)) {
+    if (session_has_unsent_data(s)) {
         if (!s->socket->closing)
             websocket_notify_when_drained(s->socket->ws);
         return;
@@ -150,7 +150,7 @@ void run_session_tasks(struct loop_message *post)
         struct session *s = line->session;
 
         link_remove(&line->runnable);
-        if (session_task_can_continue(s) && !session_has_backlog(s))
+        if (session_task_can_continue(s) && !session_has_unsent_data(s))
             session_task_begin_step(h, first_session_task(s));
         else
             session_tasks_continue(s);

@@ -51,8 +51,8 @@ static bool snapshot_has_position(const struct snapshot_positions *k, int64_t po
     return bsearch(&position, k->positions, k->count, sizeof position, compare_positions);
 }
 
-bool snapshot_positions_include(const struct snapshot_positions *k,
-                                const struct snapshot_positions *other)
+bool snapshot_positions_include_all(const struct snapshot_positions *k,
+                                    const struct snapshot_positions *other)
 {
     for (size_t i = 0; other && i < other->count; i++)
         if (!k || !snapshot_has_position(k, other->positions[i]))

@@ -17,8 +17,8 @@ struct snapshot_positions *snapshot_positions_ref(struct snapshot_positions *k);
 void snapshot_positions_unref(struct snapshot_positions *k);                     /* accepts NULL */
 
 /* Returns whether k contains all positions of `other`. Both may be NULL. */
-bool snapshot_positions_include(const struct snapshot_positions *k,
-                                const struct snapshot_positions *other);
+bool snapshot_positions_include_all(const struct snapshot_positions *k,
+                                    const struct snapshot_positions *other);
 
 bool snapshot_search_event(struct snapshot_positions **k, uint64_t number);
 

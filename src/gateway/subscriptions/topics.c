@@ -145,7 +145,7 @@ static void call_guild_change_callback(const struct session_subscriptions *own,
         own->topics->on_guild_change(own->session);
 }
 
-void session_subscriptions_set_visible(struct session_subscriptions *own, bool seen)
+void session_set_counts_as_online(struct session_subscriptions *own, bool seen)
 {
     if (own->visible == seen)
         return;

@@ -91,7 +91,7 @@ struct topic_subscription *session_subscription_find(const struct session_subscr
 void subscription_remove(struct session_subscriptions *own, struct topic_subscription *seat);
 void session_subscriptions_clear(struct session_subscriptions *own); /* removes all subscriptions */
 /* Sets whether the session counts as online for other users. */
-void session_subscriptions_set_visible(struct session_subscriptions *own, bool seen);
+void session_set_counts_as_online(struct session_subscriptions *own, bool seen);
 void subscription_set_roles(struct topic_subscription *seat, const snowflake *ids, size_t count,
                             int64_t restrained_until);
 void subscription_remove_role(struct topic_subscription *seat, snowflake role_id);

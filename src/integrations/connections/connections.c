@@ -47,12 +47,13 @@ static const struct schema callback_schema = {
 static const struct type callback_type = { .kind = KIND_OBJECT, .schema = &callback_schema };
 
 static const struct field url_fields[] = {
-    { FIELD(struct authorize_url, url), .type = &type_text, .doc = "URL for the user to open" },
+    { FIELD(struct connection_authorize_url, url), .type = &type_text,
+      .doc = "URL for the user to open" },
     { 0 },
 };
 static const struct schema url_schema = {
     .name = "ConnectionAddress",
-    .size = sizeof(struct authorize_url),
+    .size = sizeof(struct connection_authorize_url),
     .fields = url_fields,
     .doc = "URL at which a link starts.",
 };
@@ -115,7 +116,7 @@ static enum err update_connection_settings(struct call *call, const struct linke
     if (!e && !c->friend_sync)
         e = suggestions_search_now(call, c->user_id);
     if (!e && !c->friend_sync)
-        e = suggestion_delete_source_everywhere(call, c->user_id, c->type);
+        e = suggestions_delete_of_source_everywhere(call, c->user_id, c->type);
     return e;
 }
 

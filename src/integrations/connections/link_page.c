@@ -61,16 +61,16 @@ static enum err reply_link_form(struct call *call, const struct link_query *q,
     buf_init(&out, 64 * 1024);
     buf_add_lit(&out, "<h1>Connect an account</h1><p>Your account of this platform will belong to "
                       "<strong>");
-    buf_add_html(&out, user->username);
+    buf_add_html_escaped(&out, user->username);
     buf_add_lit(&out, "</strong>. If that is not you, close this page.</p><form method=\"post\">"
                       "<input type=\"hidden\" name=\"state\" value=\"");
-    buf_add_html(&out, q->state.value);
+    buf_add_html_escaped(&out, q->state.value);
     buf_add_lit(&out, "\"><label>");
     buf_add_str(&out, with_code ? STR("<input type=\"hidden\" name=\"code\" value=\"")
                                 : STR("Link code <input name=\"code\" autocomplete=\"off\" "
                                       "required autofocus value=\""));
     if (with_code)
-        buf_add_html(&out, q->code.value);
+        buf_add_html_escaped(&out, q->code.value);
     buf_add_lit(&out, "\"></label><button>Connect</button></form>\n");
     return reply_html_page(call, 200, &out);
 }

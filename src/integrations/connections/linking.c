@@ -65,8 +65,8 @@ enum err authorize_connection(struct call *call)
                     NULL);
     if (e)
         return e;
-    return call_reply_object(call,
-                             &(struct authorize_url){ provider_authorize_url(call, p, state) });
+    return call_reply_object(
+        call, &(struct connection_authorize_url){ provider_authorize_url(call, p, state) });
 }
 
 enum err read_link_state_user(struct call *call, const struct link_request *l, snowflake *ret_user)
@@ -333,7 +333,7 @@ enum err delete_connection_and_effects(struct call *call, const struct linked_ac
     if (!e)
         e = suggestions_search_now(call, c->user_id);
     if (!e)
-        e = suggestion_delete_source_everywhere(call, c->user_id, c->type);
+        e = suggestions_delete_of_source_everywhere(call, c->user_id, c->type);
     if (!e)
         emit_connections_update(call, c->user_id);
     return e;

@@ -80,7 +80,8 @@ static const char SAVE_FRIEND[] =
     "insert into platform_friend (type, account_id, friend_id) values ($1, $2, $3) "
     "on conflict do nothing";
 
-enum err insert_local_friend(struct tx *tx, enum platform p, struct str of, struct str friend)
+enum err insert_local_friend_of_account(struct tx *tx, enum platform p, struct str of,
+                                        struct str friend)
 {
     return tx_exec(tx, SAVE_FRIEND,
                    BIND(v_text(platform_stored_name(p)), v_text(of), v_text(friend)), NULL);
@@ -93,8 +94,8 @@ enum err insert_local_friendship(struct tx *tx, enum platform p, struct str one,
     if (!e)
         e = require_local_account(tx, p, other);
     if (!e)
-        e = insert_local_friend(tx, p, one, other);
-    return e ? e : insert_local_friend(tx, p, other, one);
+        e = insert_local_friend_of_account(tx, p, one, other);
+    return e ? e : insert_local_friend_of_account(tx, p, other, one);
 }
 
 static const char SAVE_CODE[] = "update platform_account set link_code_digest = $3, "

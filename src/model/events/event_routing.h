@@ -56,18 +56,18 @@ enum event_routing_kind event_routing_kind(enum event event);
 size_t event_routing_size(const struct event_routing *f); /* size in bytes, with the items */
 
 /* Return the items after the struct; f->kind determines their type. */
-static inline const snowflake *event_routing_ids(const struct event_routing *f)
+static inline const snowflake *event_routing_get_ids(const struct event_routing *f)
 {
     return (const snowflake *)(const void *)(f + 1);
 }
 
-static inline const struct overwrite *event_routing_overwrites(const struct event_routing *f)
+static inline const struct overwrite *event_routing_get_overwrites(const struct event_routing *f)
 {
     return (const struct overwrite *)(const void *)(f + 1);
 }
 
 /* Returns the user whose member, presence or voice state changed, or 0. */
-static inline snowflake event_routing_user_id(const struct event_routing *f)
+static inline snowflake event_routing_get_user_id(const struct event_routing *f)
 {
     return f->kind == ROUTING_MEMBER ? f->member.user_id : 0;
 }

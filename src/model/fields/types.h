@@ -39,11 +39,11 @@ static inline struct opt_str opt_str_or_null(struct str s)
 {
     return (struct opt_str){ s.p ? GIVEN : GIVEN_NULL, s };
 }
-static inline struct opt_int opt_int_given(int64_t v)
+static inline struct opt_int opt_int_present(int64_t v)
 {
     return (struct opt_int){ GIVEN, v };
 }
-static inline struct opt_bool opt_bool_given(bool v)
+static inline struct opt_bool opt_bool_present(bool v)
 {
     return (struct opt_bool){ GIVEN, v };
 }

@@ -26,7 +26,7 @@ bool message_content_is_hidden(const struct message_content_reader *reader, bool
 }
 
 /* Returns the empty value of a field with message content; NULL pointer for other fields. */
-static struct str empty_content_value(struct str key)
+static struct str empty_value_of_content_field(struct str key)
 {
     if (str_is(key, "content") || str_is(key, "matched_content"))
         return STR("\"\"");
@@ -84,7 +84,7 @@ void append_message_without_content(struct str message, struct arena *arena, str
     json_enter_container(&r);
     json_begin_object(&j);
     while (json_next_member(&r, &key)) {
-        struct str empty = empty_content_value(key);
+        struct str empty = empty_value_of_content_field(key);
 
         if (!json_skip_value(&r, &raw))
             break;

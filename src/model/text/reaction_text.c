@@ -219,17 +219,17 @@ void reaction_text_mark_reader(struct str text, snowflake id, enum reader_reacti
         }
 }
 
-static char *put_text(char *at, struct str s)
+static char *copy_text_and_advance(char *at, struct str s)
 {
     memcpy(at, s.p, s.n);
     return at + s.n;
 }
 
 /* Copies a count; most counts have one digit. */
-static char *put_count(char *at, struct str s)
+static char *write_count_and_advance(char *at, struct str s)
 {
     if (s.n != 1)
-        return put_text(at, s);
+        return copy_text_and_advance(at, s);
     *at = s.p[0];
     return at + 1;
 }
@@ -252,14 +252,14 @@ static const struct {
     TAIL_TEXT("true", "true"),
 };
 
-static char *put_reaction_json_tail(char *at, unsigned reader_bits)
+static char *write_end_of_reaction_json(char *at, unsigned reader_bits)
 {
     memcpy(at, tails[reader_bits].text, MAX_TAIL_BYTES);
     return at + tails[reader_bits].n;
 }
 
 /* Returns the total count. Without burst reactions it is the text of `normal`. */
-static struct str total_count_text(const struct reaction_line_parts *parts, char digits[20])
+static struct str format_total_count(const struct reaction_line_parts *parts, char digits[20])
 {
     int64_t normal, burst;
 
@@ -275,7 +275,7 @@ static void write_reaction_json(struct buf *out, bool first, const char reader[I
 {
     enum { LITERALS = 128 }; /* upper limit of the JSON around the fields, in bytes */
     char digits[20];
-    struct str count = total_count_text(parts, digits);
+    struct str count = format_total_count(parts, digits);
     char *begin =
         buf_reserve(out, LITERALS + parts->emoji.n + count.n + parts->normal.n + parts->burst.n);
     char *at = begin;
@@ -284,15 +284,15 @@ static void write_reaction_json(struct buf *out, bool first, const char reader[I
         return;
     if (!first)
         *at++ = ',';
-    at = put_text(at, STR("{\"emoji\":"));
-    at = put_text(at, parts->emoji);
-    at = put_text(at, STR(",\"count\":"));
-    at = put_count(at, count);
-    at = put_text(at, STR(",\"count_details\":{\"normal\":"));
-    at = put_count(at, parts->normal);
-    at = put_text(at, STR(",\"burst\":"));
-    at = put_count(at, parts->burst);
-    at = put_reaction_json_tail(
+    at = copy_text_and_advance(at, STR("{\"emoji\":"));
+    at = copy_text_and_advance(at, parts->emoji);
+    at = copy_text_and_advance(at, STR(",\"count\":"));
+    at = write_count_and_advance(at, count);
+    at = copy_text_and_advance(at, STR(",\"count_details\":{\"normal\":"));
+    at = write_count_and_advance(at, parts->normal);
+    at = copy_text_and_advance(at, STR(",\"burst\":"));
+    at = write_count_and_advance(at, parts->burst);
+    at = write_end_of_reaction_json(
         at, parts->reader_bits |
                 (find_user_offset(parts->users, reader) >= 0 ? READER_REACTED_NORMAL : 0));
     out->n += (size_t)(at - begin);

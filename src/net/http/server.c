@@ -384,7 +384,7 @@ int http_server_port(const struct http_server *s)
     return s->port;
 }
 
-void http_server_stats(const struct http_server *s, struct http_server_stats *ret)
+void http_server_read_stats(const struct http_server *s, struct http_server_stats *ret)
 {
     *ret = (struct http_server_stats){ .body_bytes = body_budget_used(s->budget) };
     for (unsigned i = 0; i < loops_count(s->loops); i++) {

@@ -130,7 +130,7 @@ struct http_server_stats {
     uint64_t accepted, open, requests, refused, bytes_in, bytes_out, websockets;
     uint64_t body_bytes; /* bytes of bodies being received or processed */
 };
-void http_server_stats(const struct http_server *s, struct http_server_stats *ret);
+void http_server_read_stats(const struct http_server *s, struct http_server_stats *ret);
 
 /* Accepts the body for which `authorize_body` was called; account is the sender's id, or 0. Call on
  * the exchange's loop. Until `request` is called, the server may free the exchange without notice,
@@ -190,7 +190,7 @@ void *websocket_get_data(const struct websocket *ws); /* the pointer of websocke
 void websocket_set_data(struct websocket *ws, void *data);
 /* Replaces max_unsent of the handler, once the peer is authenticated. */
 void websocket_set_max_unsent(struct websocket *ws, size_t max_waiting);
-struct loop *websocket_loop(const struct websocket *ws);
+struct loop *websocket_get_loop(const struct websocket *ws);
 struct str websocket_remote_address(const struct websocket *ws); /* valid until the next call */
 uint64_t websocket_address_key(const struct websocket *ws);      /* as exchange.address */
 bool websocket_is_secure(const struct websocket *ws);

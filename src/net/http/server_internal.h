@@ -229,7 +229,7 @@ struct connection {
     };
 };
 
-static inline struct connection *websocket_connection(const struct websocket *ws)
+static inline struct connection *websocket_get_connection(const struct websocket *ws)
 {
     return (struct connection *)(void *)((char *)(uintptr_t)ws -
                                          offsetof(struct connection, websocket));

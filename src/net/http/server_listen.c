@@ -134,7 +134,7 @@ void connection_append_local_host(const struct connection *c, struct buf *out)
 
 void websocket_append_local_host(const struct websocket *ws, struct buf *out)
 {
-    connection_append_local_host(websocket_connection(ws), out);
+    connection_append_local_host(websocket_get_connection(ws), out);
 }
 
 void connection_set_remote_address(struct connection *c, const struct ip_address *a)

@@ -65,15 +65,15 @@ static void refresh_common_headers(struct server_loop *h)
         "\r\nDate: %.29s\r\nVia: %.128s\r\nX-Content-Type-Options: nosniff\r\n", date, h->head.via);
 }
 
-static char *put_bytes(char *at, const char *p, size_t n)
+static char *copy_bytes_and_advance(char *at, const char *p, size_t n)
 {
     memcpy(at, p, n);
     return at + n;
 }
 
-#define PUT_LITERAL(at, literal) put_bytes((at), (literal), sizeof(literal) - 1)
+#define PUT_LITERAL(at, literal) copy_bytes_and_advance((at), (literal), sizeof(literal) - 1)
 
-static char *put_decimal(char *at, uint64_t v)
+static char *write_decimal_and_advance(char *at, uint64_t v)
 {
     char digits[20];
     size_t i = sizeof digits;
@@ -82,7 +82,7 @@ static char *put_decimal(char *at, uint64_t v)
         digits[--i] = (char)('0' + v % 10);
         v /= 10;
     } while (v);
-    return put_bytes(at, digits + i, sizeof digits - i);
+    return copy_bytes_and_advance(at, digits + i, sizeof digits - i);
 }
 
 bool http_status_has_body(int status)
@@ -103,18 +103,18 @@ void append_response_head(struct server_loop *h, const struct response_context *
     char *start = buf_reserve(&h->buffers.out, FIXED_HEADER_BYTES + reason_n + h->head.common_n +
                                                    head->content_type.n + head->headers.n);
     char *at = PUT_LITERAL(start, "HTTP/1.1 ");
-    at = put_decimal(at, (uint64_t)head->status);
+    at = write_decimal_and_advance(at, (uint64_t)head->status);
     *at++ = ' ';
-    at = put_bytes(at, reason, reason_n);
-    at = put_bytes(at, h->head.common, h->head.common_n);
+    at = copy_bytes_and_advance(at, reason, reason_n);
+    at = copy_bytes_and_advance(at, h->head.common, h->head.common_n);
     if (http_status_has_body(head->status)) {
         if (head->content_type.n) {
             at = PUT_LITERAL(at, "Content-Type: ");
-            at = put_bytes(at, head->content_type.p, head->content_type.n);
+            at = copy_bytes_and_advance(at, head->content_type.p, head->content_type.n);
             at = PUT_LITERAL(at, "\r\n");
         }
         at = PUT_LITERAL(at, "Content-Length: ");
-        at = put_decimal(at, length);
+        at = write_decimal_and_advance(at, length);
         at = PUT_LITERAL(at, "\r\n");
     }
     if (zipped)
@@ -126,7 +126,7 @@ void append_response_head(struct server_loop *h, const struct response_context *
     else if (to->old)
         at = PUT_LITERAL(at, "Connection: keep-alive\r\n");
     if (head->headers.n)
-        at = put_bytes(at, head->headers.p, head->headers.n);
+        at = copy_bytes_and_advance(at, head->headers.p, head->headers.n);
     at = PUT_LITERAL(at, "\r\n");
     h->buffers.out.n += (size_t)(at - start);
 }

@@ -40,32 +40,32 @@ void websocket_set_data(struct websocket *ws, void *data)
     ws->data = data;
 }
 
-struct loop *websocket_loop(const struct websocket *ws)
+struct loop *websocket_get_loop(const struct websocket *ws)
 {
-    return websocket_connection(ws)->server_loop->loop;
+    return websocket_get_connection(ws)->server_loop->loop;
 }
 
 struct str websocket_remote_address(const struct websocket *ws)
 {
-    char *text = websocket_connection(ws)->server_loop->remote;
+    char *text = websocket_get_connection(ws)->server_loop->remote;
 
     return str_slice(text, address_format(&ws->remote, text));
 }
 
 uint64_t websocket_address_key(const struct websocket *ws)
 {
-    return websocket_connection(ws)->address;
+    return websocket_get_connection(ws)->address;
 }
 
 bool websocket_is_secure(const struct websocket *ws)
 {
-    return websocket_connection(ws)->secure;
+    return websocket_get_connection(ws)->secure;
 }
 
 static void queue_websocket_for_iteration_end(struct websocket *ws)
 {
     if (!ws->dirty.next)
-        links_append(&websocket_connection(ws)->server_loop->dirty, &ws->dirty);
+        links_append(&websocket_get_connection(ws)->server_loop->dirty, &ws->dirty);
 }
 
 void websocket_set_max_unsent(struct websocket *ws, size_t max_waiting)
@@ -83,7 +83,7 @@ size_t websocket_unsent_bytes(const struct websocket *ws)
     const struct long_message *m = ws->long_message;
     size_t behind = m ? m->bytes.n - m->at + m->after.n : 0;
 
-    return connection_unsent_bytes(websocket_connection(ws)) + ws->out.n + behind;
+    return connection_unsent_bytes(websocket_get_connection(ws)) + ws->out.n + behind;
 }
 
 static struct buf *buffer_for_next_frame(struct websocket *ws)
@@ -159,7 +159,7 @@ static bool can_send_at_once(const struct websocket *ws)
 void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
 {
     size_t n =
-        now && can_send_at_once(ws) ? connection_try_send(websocket_connection(ws), frame) : 0;
+        now && can_send_at_once(ws) ? connection_try_send(websocket_get_connection(ws), frame) : 0;
 
     if (n < frame.n && can_queue_bytes(ws, frame.n - n))
         buf_add_str(buffer_for_next_frame(ws), str_skip_bytes(frame, n));
@@ -168,7 +168,7 @@ void websocket_send_frame(struct websocket *ws, struct str frame, bool now)
 /* Sends as much as the socket accepts. The rest is sent at the end of the loop iteration. */
 void websocket_flush(struct websocket *ws)
 {
-    size_t n = connection_try_send(websocket_connection(ws), buf_str(&ws->out));
+    size_t n = connection_try_send(websocket_get_connection(ws), buf_str(&ws->out));
 
     if (n == ws->out.n) {
         buf_clear(&ws->out);
@@ -188,7 +188,7 @@ void websocket_prefetch(const struct websocket *ws)
 
 void websocket_prefetch_connection(const struct websocket *ws)
 {
-    connection_prefetch(websocket_connection(ws));
+    connection_prefetch(websocket_get_connection(ws));
 }
 
 void websocket_notify_when_drained(struct websocket *ws)
@@ -201,7 +201,7 @@ void websocket_notify_when_drained(struct websocket *ws)
  * iteration. */
 static void call_drained_if_all_sent(struct websocket *ws)
 {
-    if (!ws->awaited || ws->long_message || connection_unsent_bytes(websocket_connection(ws)))
+    if (!ws->awaited || ws->long_message || connection_unsent_bytes(websocket_get_connection(ws)))
         return;
     if (ws->close_sent || ws->ending || ws->cut)
         return;
@@ -226,7 +226,7 @@ static void send_pending_pong(struct websocket *ws)
 {
     struct pending_pong *p = ws->pong;
 
-    if (!p || connection_unsent_bytes(websocket_connection(ws)))
+    if (!p || connection_unsent_bytes(websocket_get_connection(ws)))
         return;
     ws->pong = NULL;
     websocket_send(ws, WS_PONG, str_slice(p->payload, p->n));
@@ -236,7 +236,7 @@ static void send_pending_pong(struct websocket *ws)
 /* Counts a control frame. Returns true for up to 600 per minute; no client needs more. */
 static bool count_and_limit_control_frame(struct websocket *ws)
 {
-    uint32_t now = (uint32_t)uv_now(loop_get_uv_loop(websocket_loop(ws)));
+    uint32_t now = (uint32_t)uv_now(loop_get_uv_loop(websocket_get_loop(ws)));
 
     if (ws->controls == 0 || now - ws->minute >= MINUTE_MS) {
         ws->minute = now;
@@ -259,8 +259,8 @@ void websocket_close(struct websocket *ws, int code, struct str reason)
     if (ws->close_sent || ws->ending || ws->over)
         return;
     queue_close_frame(ws, code, reason);
-    deadline_restart(websocket_connection(ws)->server_loop->timers.goodbyes,
-                     &websocket_connection(ws)->deadline);
+    deadline_restart(websocket_get_connection(ws)->server_loop->timers.goodbyes,
+                     &websocket_get_connection(ws)->deadline);
 }
 
 /* --- beginning and end ---------------------------------------------------------------- */
@@ -406,7 +406,7 @@ void websocket_begin_shutdown(struct connection *c)
 
 static void close_at_iteration_end(struct websocket *ws)
 {
-    struct connection *c = websocket_connection(ws);
+    struct connection *c = websocket_get_connection(ws);
 
     ws->ending = true;
     c->linger = true; /* unread input may still arrive */
@@ -552,7 +552,7 @@ void on_websocket_output_sent(struct connection *c)
 static void send_next_message_piece(struct websocket *ws)
 {
     struct long_message *m = ws->long_message;
-    struct connection *c = websocket_connection(ws);
+    struct connection *c = websocket_get_connection(ws);
 
     if (!m || c->state != CONN_WEBSOCKET || connection_unsent_bytes(c))
         return;
@@ -575,7 +575,7 @@ static void send_next_message_piece(struct websocket *ws)
 
 static void end_websocket_iteration(struct websocket *ws)
 {
-    struct connection *c = websocket_connection(ws);
+    struct connection *c = websocket_get_connection(ws);
 
     if (ws->cut) {
         connection_close(c);

@@ -58,8 +58,8 @@ enum err picture_delete(struct call *call, const char *area, snowflake owner,
                         const struct opt_str *hash);
 /* Deletes the previous picture of an object. before and now are the hashes of the previous and the
  * new picture; if they are equal, nothing is deleted. */
-enum err picture_delete_old(struct call *call, const char *area, snowflake owner,
-                            const struct opt_str *before, const struct opt_str *now);
+enum err picture_delete_previous(struct call *call, const char *area, snowflake owner,
+                                 const struct opt_str *before, const struct opt_str *now);
 
 /* Returns a hash of the picture's bytes and the upload's id, unique among its owner's pictures. */
 struct str picture_hash_of_upload(struct arena *a, const struct image *image, snowflake id);

@@ -39,8 +39,8 @@ enum err picture_delete(struct call *call, const char *area, snowflake owner,
     return call_delete_blob(call, name);
 }
 
-enum err picture_delete_old(struct call *call, const char *area, snowflake owner,
-                            const struct opt_str *before, const struct opt_str *now)
+enum err picture_delete_previous(struct call *call, const char *area, snowflake owner,
+                                 const struct opt_str *before, const struct opt_str *now)
 {
     bool stays = now->given == GIVEN && str_eq(before->value, now->value);
 

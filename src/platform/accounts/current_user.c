@@ -218,9 +218,9 @@ enum err modify_current_user(struct call *call)
     if (!e && taken)
         e = refuse_taken_name_or_email(call, taken);
     if (!e)
-        e = picture_delete_old(call, "avatars", before.id, &before.avatar, &out.user.avatar);
+        e = picture_delete_previous(call, "avatars", before.id, &before.avatar, &out.user.avatar);
     if (!e)
-        e = picture_delete_old(call, "banners", before.id, &before.banner, &out.user.banner);
+        e = picture_delete_previous(call, "banners", before.id, &before.banner, &out.user.banner);
     if (!e)
         e = send_verification_if_email_changed(call, &before, &out.user);
     if (!e && change->new_hash.p)

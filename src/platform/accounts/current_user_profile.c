@@ -135,7 +135,7 @@ enum err modify_current_user_profile(struct call *call)
         e = tx_exec(call->tx, SAVE_PRONOUNS_AND_COLORS,
                     BIND(v_id(u.id), v_text(u.pronouns), optional_text_value(colors)), NULL);
     if (!e)
-        e = picture_delete_old(call, "banners", u.id, &before.banner, &u.banner);
+        e = picture_delete_previous(call, "banners", u.id, &before.banner, &u.banner);
     if (e)
         return e;
     call_emit(call, EVENT_USER_UPDATE, audience_of_user(u.id), &current_user_schema, &u);

@@ -16,9 +16,9 @@ enum err user_update(struct tx *tx, const struct user *u, const char **ret_taken
 /* --- placeholders.c ------------------------------------------------------------------- */
 
 /* Invalidates the claim code of a placeholder account, if there is one. */
-enum err placeholder_end_code(struct tx *tx, snowflake user_id);
+enum err placeholder_delete_claim_code(struct tx *tx, snowflake user_id);
 /* Turns a placeholder account into an ordinary account, because a person has claimed it. */
-enum err placeholder_delete(struct tx *tx, snowflake user_id);
+enum err placeholder_make_ordinary_account(struct tx *tx, snowflake user_id);
 extern const struct type account_claim_body;
 enum err prepare_claim_account(struct call *call);
 enum err claim_account(struct call *call);
@@ -129,8 +129,8 @@ enum err require_registration_open(struct call *call);
  * removed from *invite; any other invite remains in *invite, and the new account accepts it.
  * *ret_guild_required is true if the registration is allowed only because of an invite to a
  * guild. */
-enum err registration_authorize(struct call *call, struct opt_str *invite,
-                                bool *ret_guild_required);
+enum err check_registration_allowed(struct call *call, struct opt_str *invite,
+                                    bool *ret_guild_required);
 
 /* --- handlers of the routes in current_user_routes.c ------------------------------------ */
 

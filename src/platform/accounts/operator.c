@@ -55,7 +55,7 @@ enum err account_revoke_tokens(struct call *call, snowflake id)
     call_revoke_account_tokens(call, id);
     enum err e = tx_exec(call->tx, REVOKE, BIND(v_id(id)), NULL);
     if (!e)
-        e = placeholder_end_code(call->tx, id);
+        e = placeholder_delete_claim_code(call->tx, id);
     return e ? e : hook_account_revoked(call, id);
 }
 
@@ -92,7 +92,7 @@ enum err account_set_password(struct call *call, snowflake id, struct str hash)
     if (!e)
         e = known_login_addresses_delete(call, id);
     if (!e)
-        e = placeholder_delete(call->tx, id);
+        e = placeholder_make_ordinary_account(call->tx, id);
     return e ? e : account_revoke_tokens(call, id);
 }
 

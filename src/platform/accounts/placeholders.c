@@ -36,7 +36,7 @@ enum err placeholder_insert(struct tx *tx, snowflake user_id)
 static const char SET_CODE[] =
     "update placeholder_accounts set code_digest = $2, code_expires_at = $3 where user_id = $1" CLAIMABLE;
 
-enum err placeholder_create_code(struct tx *tx, snowflake user_id, struct str *ret)
+enum err placeholder_create_claim_code(struct tx *tx, snowflake user_id, struct str *ret)
 {
     unsigned char bytes[16];
     int64_t changed = 0, day = INT64_C(86400) * 1000 * 1000;
@@ -55,12 +55,12 @@ enum err placeholder_create_code(struct tx *tx, snowflake user_id, struct str *r
 static const char END_CODE[] =
     "update placeholder_accounts set code_digest = null, code_expires_at = null where user_id = $1";
 
-enum err placeholder_end_code(struct tx *tx, snowflake user_id)
+enum err placeholder_delete_claim_code(struct tx *tx, snowflake user_id)
 {
     return tx_exec(tx, END_CODE, BIND(v_id(user_id)), NULL);
 }
 
-enum err placeholder_delete(struct tx *tx, snowflake user_id)
+enum err placeholder_make_ordinary_account(struct tx *tx, snowflake user_id)
 {
     return tx_exec(tx, "delete from placeholder_accounts where user_id = $1", BIND(v_id(user_id)),
                    NULL);

@@ -11,6 +11,6 @@ enum { CLAIM_CODE_DAYS = 30 };
 enum err placeholder_insert(struct tx *tx, snowflake user_id);
 /* Creates the code that claims an account, and invalidates an earlier one. ret->p is NULL if the
  * account cannot be claimed: it is not a placeholder, or is a bot, disabled or deleted. */
-enum err placeholder_create_code(struct tx *tx, snowflake user_id, struct str *ret);
+enum err placeholder_create_claim_code(struct tx *tx, snowflake user_id, struct str *ret);
 
 #endif

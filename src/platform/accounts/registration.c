@@ -169,7 +169,8 @@ enum err require_registration_open(struct call *call)
     return api_registration_mode_for(call) == REGISTRATION_CLOSED ? ERR_FEATURE_DISABLED : OK;
 }
 
-enum err registration_authorize(struct call *call, struct opt_str *invite, bool *ret_guild_required)
+enum err check_registration_allowed(struct call *call, struct opt_str *invite,
+                                    bool *ret_guild_required)
 {
     enum registration_mode mode = api_registration_mode_for(call);
     bool used = false;

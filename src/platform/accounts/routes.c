@@ -129,7 +129,7 @@ static enum err register_account(struct call *call)
 
     struct opt_str invite = in->invite;
     bool guild_required = false;
-    enum err e = registration_authorize(call, &invite, &guild_required);
+    enum err e = check_registration_allowed(call, &invite, &guild_required);
     if (!e)
         e = request_locale(call, &user.locale);
     if (!e)
@@ -214,7 +214,7 @@ enum err reply_with_login_token(struct call *call, const struct user *user)
     return e ? e : call_reply_object(call, &out);
 }
 
-static struct opt_bool make_given_bool(bool yes)
+static struct opt_bool make_present_bool(bool yes)
 {
     return (struct opt_bool){ GIVEN, yes };
 }
@@ -231,10 +231,10 @@ enum err reply_to_login(struct call *call, const struct user *user, bool undelet
         call,
         &(struct login_reply){
             .user_id = user->id,
-            .mfa = make_given_bool(true),
-            .sms = make_given_bool(false),
-            .totp = make_given_bool(true),
-            .backup = make_given_bool(true),
+            .mfa = make_present_bool(true),
+            .sms = make_present_bool(false),
+            .totp = make_present_bool(true),
+            .backup = make_present_bool(true),
             .webauthn = { .given = GIVEN_NULL },
             .ticket = { GIVEN, ticket },
             .login_instance_id = { GIVEN, str_hex_encode(call->arena, instance, sizeof instance) },

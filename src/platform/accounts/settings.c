@@ -33,8 +33,8 @@ static enum field_presence *get_setting_presence(struct user_settings *s, const 
     return (enum field_presence *)((char *)s + f->offset);
 }
 
-static void copy_setting(struct user_settings *to, const struct user_settings *from,
-                         const struct field *f)
+static void copy_setting_value(struct user_settings *to, const struct user_settings *from,
+                               const struct field *f)
 {
     memcpy((char *)to + f->offset, (const char *)from + f->offset, optional_field_size(f->member));
 }
@@ -62,7 +62,7 @@ static void apply_default_settings(struct user_settings *s)
 {
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++)
         if (*get_setting_presence(s, f) == ABSENT)
-            copy_setting(s, &user_settings_defaults, f);
+            copy_setting_value(s, &user_settings_defaults, f);
 }
 
 /* If `all` is true, sets mutual_friends and mutual_guilds, too. Absent sources become false. */
@@ -73,9 +73,9 @@ static void fill_implied_friend_sources(struct arena *arena, struct user_setting
     if (s->friend_source_flags.given != GIVEN)
         return;
     struct friend_sources *out = arena_alloc(arena, sizeof *out);
-    out->all = opt_bool_given(in->all.value);
-    out->mutual_friends = opt_bool_given(in->all.value || in->mutual_friends.value);
-    out->mutual_guilds = opt_bool_given(in->all.value || in->mutual_guilds.value);
+    out->all = opt_bool_present(in->all.value);
+    out->mutual_friends = opt_bool_present(in->all.value || in->mutual_friends.value);
+    out->mutual_guilds = opt_bool_present(in->all.value || in->mutual_guilds.value);
     s->friend_source_flags.value = out;
 }
 
@@ -175,7 +175,7 @@ static void apply_settings_patch(const struct user_settings *in, struct user_set
 
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++) {
         if (*get_setting_presence(&patch, f) == GIVEN)
-            copy_setting(settings, &patch, f);
+            copy_setting_value(settings, &patch, f);
         else if (*get_setting_presence(&patch, f) == GIVEN_NULL)
             *get_setting_presence(settings, f) = ABSENT;
     }
@@ -243,7 +243,7 @@ enum err modify_user_settings(struct call *call)
     for (const struct field *f = user_settings_schema.fields; f->name.p; f++) {
         if (setting_values_are_equal(&before, &after, f))
             continue;
-        copy_setting(&changed, &after, f);
+        copy_setting_value(&changed, &after, f);
         any = true;
     }
     if (any)

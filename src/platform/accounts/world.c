@@ -233,7 +233,7 @@ static enum err import_placeholder(struct world_file_importer *im, const struct 
     if (!e && !found)
         e = placeholder_insert(im->tx, u.id.value);
     if (!e)
-        e = world_import_archived_picture(im, "avatars", u.id.value, &u.avatar, &avatar);
+        e = world_file_import_archived_picture(im, "avatars", u.id.value, &u.avatar, &avatar);
     if (!e && avatar.given == GIVEN)
         e = tx_exec(im->tx, SET_AVATAR, BIND(v_id(u.id.value), v_text(avatar.value)), NULL);
     u.email.given = u.password_hash.given = u.phone.given = u.token.given = ABSENT;
@@ -301,7 +301,7 @@ enum err world_file_import_picture(struct world_file_importer *im, const struct 
                                           image->bytes };
 
     *ret = opt_str_or_null(note.name);
-    return world_import_attachment(im, &note);
+    return world_file_import_attachment(im, &note);
 }
 
 /* --- export to a world file ---------------------------------------------------------- */

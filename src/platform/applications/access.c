@@ -46,11 +46,12 @@ static enum err require_application_access_level(struct call *call, enum team_ac
     if (e || level >= least)
         return e;
     if (call->caller->kind == CALLER_BOT)
-        call_set_cause(call,
-                       "the path names the application %llu, but the token belongs to the bot of "
-                       "%llu; use the id of the bot's own application",
-                       (unsigned long long)call->target.application->id,
-                       (unsigned long long)call->caller->application_id);
+        call_set_refusal_cause(
+            call,
+            "the path names the application %llu, but the token belongs to the bot of "
+            "%llu; use the id of the bot's own application",
+            (unsigned long long)call->target.application->id,
+            (unsigned long long)call->caller->application_id);
     return ERR_APPLICATION_NOT_YOURS;
 }
 

@@ -47,7 +47,7 @@ enum err prepare_create_application_attachment(struct call *call)
     if (p->data.n > MESSAGE_MAX_FILE)
         return ERR_ENTITY_TOO_LARGE;
     call_pass_data(call, "attachment", sizeof(struct attachment));
-    call->read = call_read_nothing;
+    call->read = call_read_only_path_objects;
     call->compute = store_attachment;
     return OK;
 }

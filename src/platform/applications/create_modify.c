@@ -265,9 +265,9 @@ enum err modify_application(struct call *call)
             "Value must be the application's team: a transfer has its own route.");
     application_set_counts(a, &change->counts);
     apply_application_patch(call, a);
-    enum err e = picture_delete_old(call, "app-icons", a->id, &before.icon, &a->icon);
+    enum err e = picture_delete_previous(call, "app-icons", a->id, &before.icon, &a->icon);
     if (!e)
-        e = picture_delete_old(call, "app-icons", a->id, &before.cover_image, &a->cover_image);
+        e = picture_delete_previous(call, "app-icons", a->id, &before.cover_image, &a->cover_image);
     if (!e)
         e = application_update(call->tx, a);
     if (!e && command_index_fields_differ(a, &before))

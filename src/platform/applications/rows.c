@@ -309,7 +309,7 @@ static enum err bot_account_insert(struct tx *tx, const struct application *a)
     struct user bot = { .id = a->bot_id,
                         .global_name = opt_str_or_null(a->name),
                         .locale = STR("en-US"),
-                        .bot = opt_bool_given(true),
+                        .bot = opt_bool_present(true),
                         .verified = true };
     const char *taken = "username";
     enum err e = OK;

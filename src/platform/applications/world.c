@@ -191,7 +191,7 @@ static enum err import_application(struct world_file_importer *im, const void *e
     if (!e)
         e = update_imported_application(im, a, id, owner);
     im->guild = 0;
-    return e ? e : world_import_fields(im, "application", entry, at, id);
+    return e ? e : world_file_import_fields(im, "application", entry, at, id);
 }
 
 static enum err issue_bot_token(struct world_file_importer *im, const void *entry,
@@ -215,7 +215,7 @@ static enum err import_parts_that_name_guilds(struct world_file_importer *im, co
                      : world_file_find_existing_object(im, &application_naming, owner, a->id,
                                                        a->name, at, &id);
 
-    return e || !id ? e : world_import_deferred_fields(im, "application", entry, at, id);
+    return e || !id ? e : world_file_import_deferred_fields(im, "application", entry, at, id);
 }
 
 /* --- export to a world file ---------------------------------------------------------- */
@@ -269,7 +269,7 @@ static enum err export_applications(struct world_file_exporter *ex, struct opt_l
     ex->guild = 0;
     for (size_t i = 0; i < ret->value.count && !e; i++, entry += size) {
         ex->application = ((struct world_application *)(void *)entry)->id.value;
-        e = world_export_fields(ex, "application", ex->application, entry, 1);
+        e = world_file_export_fields(ex, "application", ex->application, entry, 1);
     }
     return e;
 }
@@ -350,7 +350,7 @@ static enum err import_installation(struct world_file_importer *im, const void *
     e = tx_exists(im->tx, FIND_INTEGRATION, BIND(v_id(guild), v_id(app)), &known);
     if (!e && !known)
         e = insert_installation(im, in, guild, app, by);
-    return e ? e : world_import_fields(im, "installed", entry, at, app);
+    return e ? e : world_file_import_fields(im, "installed", entry, at, app);
 }
 
 static const char INSTALLED[] =
@@ -368,7 +368,7 @@ static enum err export_installations(struct world_file_exporter *ex, struct opt_
     if (e)
         return e;
     while (rows_next(&r)) {
-        struct opt_str app = world_export_reference(ex->tx, &ex->applications, row_id(&r, 1));
+        struct opt_str app = world_file_export_reference(ex->tx, &ex->applications, row_id(&r, 1));
 
         if (app.given != GIVEN)
             continue;
@@ -385,7 +385,7 @@ static enum err export_installations(struct world_file_exporter *ex, struct opt_
     char *entry = ret->value.items;
     for (size_t i = 0; i < applications.count && !e; i++, entry += size) {
         ex->application = ((const snowflake *)applications.items)[i];
-        e = world_export_fields(ex, "installed", ex->application, entry, 1);
+        e = world_file_export_fields(ex, "installed", ex->application, entry, 1);
     }
     return e;
 }

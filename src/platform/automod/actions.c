@@ -193,7 +193,7 @@ static enum err time_out_member(struct call *call, const struct broken_rule *b,
 
     if (!e && !(m.communication_disabled_until.given == GIVEN &&
                 m.communication_disabled_until.value >= until)) {
-        m.communication_disabled_until = opt_int_given(until);
+        m.communication_disabled_until = opt_int_present(until);
         e = member_update_and_emit(call, &m);
     }
     if (!e)

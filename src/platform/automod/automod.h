@@ -70,7 +70,8 @@ enum err automod_rules_list(struct tx *tx, snowflake guild_id, struct list *ret)
 /* Removes metadata that the trigger type does not use, and adds defaults that it needs. */
 void automod_rule_normalize(struct arena *arena, struct automod_rule *r);
 /* Returns the sum of pattern_cost over all rules of the guild except the rule `id`. */
-enum err automod_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflake id, int64_t *ret);
+enum err automod_read_cost_of_other_rules(struct tx *tx, snowflake guild_id, snowflake id,
+                                          int64_t *ret);
 /* Validates a rule of a request body or a world file and sets its pattern_cost. Reports errors
  * below the path `here`. others is the sum of pattern_cost over the guild's other rules. */
 void automod_rule_validate(struct form *form, const struct json_path *here, struct automod_rule *r,

@@ -32,7 +32,7 @@ struct folded_text text_fold_case(struct arena *arena, struct str text)
     return ret;
 }
 
-struct str text_unfold_range(const struct folded_text *t, size_t start, size_t end)
+struct str original_text_of_folded_range(const struct folded_text *t, size_t start, size_t end)
 {
     if (t->offsets) {
         start = t->offsets[start];

@@ -22,7 +22,7 @@ struct folded_text {
 
 struct folded_text text_fold_case(struct arena *arena, struct str text);
 /* Returns the part of the original text from which this range of the lower-case text was made. */
-struct str text_unfold_range(const struct folded_text *t, size_t start, size_t end);
+struct str original_text_of_folded_range(const struct folded_text *t, size_t start, size_t end);
 /* True for the characters of a word: letters, digits and combining marks. */
 bool is_letter_digit_or_mark(uint32_t c);
 /* Returns true if at most one of the characters before and after the offset `at` is a word

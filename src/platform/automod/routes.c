@@ -67,7 +67,7 @@ static enum err check_rule_actions(struct call *call, const struct automod_rule 
 static enum err validate_and_normalize_rule(struct call *call, struct automod_rule *r)
 {
     int64_t others;
-    enum err e = automod_cost_of_other_rules(call->tx, r->guild_id, r->id, &others);
+    enum err e = automod_read_cost_of_other_rules(call->tx, r->guild_id, r->id, &others);
 
     if (e)
         return e;

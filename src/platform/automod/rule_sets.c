@@ -282,7 +282,7 @@ void automod_rule_set_find_hits(const struct automod_rule_set *s, enum automod_e
         if (h && h->number >= 0)
             set_hit_keyword_and_content(arena, append_rule_hit(arena, ret, r),
                                         s->keywords[r->first_keyword + (size_t)h->number],
-                                        text_unfold_range(&folded, h->start, h->end));
+                                        original_text_of_folded_range(&folded, h->start, h->end));
         else if (r->trigger == AUTOMOD_MENTIONS && has_more_mentions_than(text, r->mention_limit))
             append_rule_hit(arena, ret, r);
         else

@@ -357,7 +357,7 @@ void automod_rule_normalize(struct arena *arena, struct automod_rule *r)
     normalize_trigger_metadata_list(&m->allow_list, words || r->trigger_type == AUTOMOD_PRESET);
     m->mention_total_limit.given = mentions ? GIVEN : ABSENT;
     m->mention_raid_protection_enabled =
-        mentions ? opt_bool_given(m->mention_raid_protection_enabled.value)
+        mentions ? opt_bool_present(m->mention_raid_protection_enabled.value)
                  : (struct opt_bool){ 0 };
     for (size_t i = 0; i < r->actions.count; i++)
         normalize_rule_action(arena, &a[i]);

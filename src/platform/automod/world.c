@@ -29,7 +29,7 @@ WORLD_OBJECT(rule, rule_fields, NULL);
 
 /* --- import from a world file -------------------------------------------------------- */
 
-static const struct world_name_lookup rule_naming =
+static const struct world_file_name_lookup rule_naming =
     WORLD_NAME_LOOKUP("rule", "automod_rules", "guild_id");
 
 static enum err import_rule(struct world_file_importer *im, const void *entry,
@@ -60,7 +60,7 @@ static enum err import_rule(struct world_file_importer *im, const void *entry,
         e = world_file_resolve_references(im, &channel_naming, guild, &in->exempt_channels, at,
                                           "exempt_channels", &rule.exempt_channels);
     if (!e)
-        e = automod_cost_of_other_rules(im->tx, guild, rule.id, &others);
+        e = automod_read_cost_of_other_rules(im->tx, guild, rule.id, &others);
     automod_rule_validate(im->form, at, &rule, others);
     if (e || im->form->problems != before)
         return e;

@@ -178,7 +178,7 @@ static enum err check_route_permissions(struct call *call, uint64_t needs)
     const struct call_path_objects *t = &call->target;
     enum err e = OK;
 
-    if (t->member_access && route_is_visible_write(call->route))
+    if (t->member_access && route_changes_are_visible_in_guild(call->route))
         e = check_member_may_write(&t->member_access->input);
     if (e || !needs)
         return e;
@@ -186,7 +186,9 @@ static enum err check_route_permissions(struct call *call, uint64_t needs)
         return ERR_DM_CHANNEL; /* only guilds have permissions */
     if ((t->permissions & needs) != needs)
         return call_missing_permissions_error(call, needs);
-    return !t->role || member_outranks_role(t->member_access, t->role) ? OK : call_rank_error(call);
+    return !t->role || member_outranks_role(t->member_access, t->role)
+               ? OK
+               : call_rank_too_low_error(call);
 }
 
 static const struct path_resolver resolvers[] = {

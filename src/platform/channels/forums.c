@@ -124,7 +124,7 @@ void forum_edit_apply(const struct channel_edit *in, struct channel *c)
         c->default_reaction_emoji = in->default_reaction_emoji;
     apply_optional_int(&c->default_sort_order, &in->default_sort_order);
     if (in->default_forum_layout.given != ABSENT)
-        c->default_forum_layout = opt_int_given(in->default_forum_layout.value);
+        c->default_forum_layout = opt_int_present(in->default_forum_layout.value);
     if (in->default_tag_setting.given != ABSENT)
         c->default_tag_setting = in->default_tag_setting.given == GIVEN
                                      ? in->default_tag_setting

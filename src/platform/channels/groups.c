@@ -204,7 +204,7 @@ enum err modify_group(struct call *call, const struct channel_edit_results *stag
     if (in->name.given != ABSENT)
         c.name = in->name;
     if (stages->icon.given != ABSENT) {
-        e = picture_delete_old(call, "channel-icons", c.id, &c.icon, &stages->icon);
+        e = picture_delete_previous(call, "channel-icons", c.id, &c.icon, &stages->icon);
         c.icon = stages->icon;
     }
     if (!e)

@@ -77,7 +77,7 @@ enum err create_guild_channel(struct call *call)
     if (count >= MAX_CHANNELS)
         return ERR_MAX_CHANNELS;
     if (c.position.given != GIVEN)
-        c.position = opt_int_given(top + 1);
+        c.position = opt_int_present(top + 1);
 
     e = channel_insert(call->tx, &c);
     if (!e)

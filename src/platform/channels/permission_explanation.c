@@ -17,7 +17,7 @@ struct explainer {
     struct permission_trace *trace;
 };
 
-static struct str role_name(const struct explainer *x, snowflake id)
+static struct str find_role_name(const struct explainer *x, snowflake id)
 {
     const struct role *r = x->roles.items;
 
@@ -30,7 +30,7 @@ static struct str role_name(const struct explainer *x, snowflake id)
 enum { NAMED_ROLES_MAX = 10, ROLE_NAMES_BYTES = 8 * 1024 };
 
 /* Returns "@everyone, Crew, Helpers", with at most 10 roles of 400 bytes. */
-static struct str member_role_names(const struct explainer *x)
+static struct str format_member_role_names(const struct explainer *x)
 {
     struct buf out;
     const struct permission_input *in = &x->access->input;
@@ -38,12 +38,12 @@ static struct str member_role_names(const struct explainer *x)
     buf_init(&out, ROLE_NAMES_BYTES);
     buf_add_lit(&out, "@everyone");
     for (size_t i = 0; i < in->role_count && i < NAMED_ROLES_MAX; i++)
-        buf_printf(&out, ", %.*s", STR_ARGS(role_name(x, in->roles[i])));
+        buf_printf(&out, ", %.*s", STR_ARGS(find_role_name(x, in->roles[i])));
     return buf_move_to_arena(&out, x->arena);
 }
 
 /* Adds a step per role to the trace; the computation gets only the union of their permissions. */
-static void trace_roles(struct explainer *x)
+static void add_role_steps_to_trace(struct explainer *x)
 {
     const struct permission_input *in = &x->access->input;
     const struct role *r = x->roles.items;
@@ -63,8 +63,8 @@ static void trace_roles(struct explainer *x)
         }
 }
 
-static enum err explainer_init(struct explainer *x, struct tx *tx, const struct member_access *s,
-                               const struct channel *c)
+static enum err permission_explainer_init(struct explainer *x, struct tx *tx,
+                                          const struct member_access *s, const struct channel *c)
 {
     struct user user;
     struct channel parent;
@@ -84,16 +84,16 @@ static enum err explainer_init(struct explainer *x, struct tx *tx, const struct 
     x->where =
         c && c->name.value.n ? STR_CONCAT(x->arena, STR("#"), c->name.value) : STR("the server");
     x->trace = arena_alloc(x->arena, sizeof *x->trace);
-    trace_roles(x);
+    add_role_steps_to_trace(x);
     return OK;
 }
 
-static struct str unverified_words(enum err e)
+static struct str verification_error_text(enum err e)
 {
     return str_of(e ? error_info(e)->message : "");
 }
 
-static struct str timeout_words(const struct explainer *x)
+static struct str format_timeout_sentence(const struct explainer *x)
 {
     char until[TIMESTAMP_TEXT_SIZE];
 
@@ -102,8 +102,9 @@ static struct str timeout_words(const struct explainer *x)
 }
 
 /* Returns how the step changes the permission, as a sentence; "" if it does not change it. */
-static struct str step_words(const struct explainer *x, const struct permission_step *step,
-                             uint64_t bit, const char *name)
+static struct str format_step_sentence(const struct explainer *x,
+                                       const struct permission_step *step, uint64_t bit,
+                                       const char *name)
 {
     struct arena *a = x->arena;
     const char *verb = step->allow & bit ? "allows" : "denies";
@@ -114,7 +115,8 @@ static struct str step_words(const struct explainer *x, const struct permission_
         return STR("");
     switch (step->kind) {
     case STEP_ROLE:
-        return str_printf(a, "the role %.*s grants %s", STR_ARGS(role_name(x, step->id)), name);
+        return str_printf(a, "the role %.*s grants %s", STR_ARGS(find_role_name(x, step->id)),
+                          name);
     case STEP_OWNER:
         return str_printf(a, "%.*s owns the server, so every permission is granted",
                           STR_ARGS(x->user));
@@ -124,18 +126,18 @@ static struct str step_words(const struct explainer *x, const struct permission_
     case STEP_OVERWRITE_EVERYONE:
     case STEP_OVERWRITE_ROLE:
         return str_printf(a, "the overwrite of %.*s in %.*s %s %s",
-                          STR_ARGS(role_name(x, step->id)), STR_ARGS(x->where), verb, name);
+                          STR_ARGS(find_role_name(x, step->id)), STR_ARGS(x->where), verb, name);
     case STEP_OVERWRITE_MEMBER:
         return str_printf(a, "the overwrite of the member %.*s in %.*s %s %s", STR_ARGS(x->user),
                           STR_ARGS(x->where), verb, name);
     case STEP_TIMED_OUT:
-        return timeout_words(x);
+        return format_timeout_sentence(x);
     case STEP_PENDING:
         return str_printf(a, "%.*s has not passed membership screening", STR_ARGS(x->user));
     case STEP_UNVERIFIED:
         return str_printf(a, "%.*s does not meet the verification level of the server (%.*s)",
                           STR_ARGS(x->user),
-                          STR_ARGS(unverified_words(x->access->input.unverified)));
+                          STR_ARGS(verification_error_text(x->access->input.unverified)));
     case STEP_QUARANTINED:
         return str_printf(a, "auto moderation has quarantined %.*s because of the name",
                           STR_ARGS(x->user));
@@ -159,7 +161,7 @@ static struct str step_words(const struct explainer *x, const struct permission_
 }
 
 /* Returns an instruction for the administrator that would change the result of the step. */
-static const char *step_fix(enum permission_step_kind kind)
+static const char *fix_of_permission_step(enum permission_step_kind kind)
 {
     switch (kind) {
     case STEP_OVERWRITE_EVERYONE:
@@ -203,8 +205,8 @@ static uint64_t required_permission(enum permission_step_kind kind)
 }
 
 /* Returns the last step that removed the permission, or NULL if no step granted it. */
-static const struct permission_step *deciding_step(const struct permission_trace *trace,
-                                                   uint64_t bit)
+static const struct permission_step *find_deciding_step(const struct permission_trace *trace,
+                                                        uint64_t bit)
 {
     const struct permission_step *found = NULL;
 
@@ -225,59 +227,60 @@ static const struct permission_step *deciding_step(const struct permission_trace
     return found;
 }
 
-static const char *name_of_permission(uint64_t bit)
+static const char *name_of_permission_bit(uint64_t bit)
 {
     return permission_name((unsigned)__builtin_ctzll(bit));
 }
 
 /* Returns cause and fix, such as "the overwrite of Muted in #general denies X; remove …". */
-static struct str deciding_words(const struct explainer *x, uint64_t bit)
+static struct str format_cause_and_fix(const struct explainer *x, uint64_t bit)
 {
-    const struct permission_step *s = deciding_step(x->trace, bit);
-    const char *name = name_of_permission(bit);
+    const struct permission_step *s = find_deciding_step(x->trace, bit);
+    const char *name = name_of_permission_bit(bit);
     uint64_t required = s ? required_permission(s->kind) : 0;
 
     if (!s)
         return str_printf(x->arena, "none of its roles (%.*s) grants %s; grant it to one of them%s",
-                          STR_ARGS(member_role_names(x)), name,
+                          STR_ARGS(format_member_role_names(x)), name,
                           x->channel ? ", or allow it in the permissions of the channel" : "");
-    struct str words = step_words(x, s, bit, name);
+    struct str words = format_step_sentence(x, s, bit, name);
     if (required)
-        return STR_CONCAT(x->arena, words, STR(": "), deciding_words(x, required));
-    return str_printf(x->arena, "%.*s; %s", STR_ARGS(words), step_fix(s->kind));
+        return STR_CONCAT(x->arena, words, STR(": "), format_cause_and_fix(x, required));
+    return str_printf(x->arena, "%.*s; %s", STR_ARGS(words), fix_of_permission_step(s->kind));
 }
 
-static void add_step(struct explainer *x, struct list *steps, struct str text, bool has)
+static void add_explained_step(struct explainer *x, struct list *steps, struct str text, bool has)
 {
     struct explained_step *s = list_append(x->arena, steps, sizeof *s);
 
     *s = (struct explained_step){ text, has };
 }
 
-static struct list explained_steps(struct explainer *x, uint64_t bit)
+static struct list list_explained_steps(struct explainer *x, uint64_t bit)
 {
     const struct permission_trace *trace = x->trace;
-    const char *name = name_of_permission(bit);
+    const char *name = name_of_permission_bit(bit);
     struct list steps = { 0 };
     bool roles_done = false;
 
     if (!x->access->input.owner)
-        add_step(x, &steps, str_printf(x->arena, "%.*s does not own the server", STR_ARGS(x->user)),
-                 false);
+        add_explained_step(x, &steps,
+                           str_printf(x->arena, "%.*s does not own the server", STR_ARGS(x->user)),
+                           false);
     for (size_t i = 0; i <= trace->count; i++) {
         const struct permission_step *s = i < trace->count ? &trace->steps[i] : NULL;
 
         if (!roles_done && (!s || s->kind != STEP_ROLE)) {
             roles_done = true;
             if (!(x->access->input.base & bit) && !x->access->input.owner)
-                add_step(x, &steps,
-                         str_printf(x->arena, "none of the roles (%.*s) grants %s",
-                                    STR_ARGS(member_role_names(x)), name),
-                         false);
+                add_explained_step(x, &steps,
+                                   str_printf(x->arena, "none of the roles (%.*s) grants %s",
+                                              STR_ARGS(format_member_role_names(x)), name),
+                                   false);
         }
-        struct str words = s ? step_words(x, s, bit, name) : STR("");
+        struct str words = s ? format_step_sentence(x, s, bit, name) : STR("");
         if (words.n)
-            add_step(x, &steps, words, s->after & bit);
+            add_explained_step(x, &steps, words, s->after & bit);
     }
     return steps;
 }
@@ -287,7 +290,7 @@ enum err explain_permission(struct tx *tx, const struct member_access *s, const 
 {
     uint64_t bit = UINT64_C(1) << permission_bit;
     struct explainer x;
-    enum err e = explainer_init(&x, tx, s, c);
+    enum err e = permission_explainer_init(&x, tx, s, c);
 
     *ret = (struct permission_explanation){ 0 };
     if (!e)
@@ -295,18 +298,18 @@ enum err explain_permission(struct tx *tx, const struct member_access *s, const 
     if (e)
         return e;
     ret->allowed = ret->permissions & bit;
-    ret->steps = explained_steps(&x, bit);
+    ret->steps = list_explained_steps(&x, bit);
     if (!ret->allowed)
         ret->cause = str_printf(x.arena, "%.*s lacks %s in %.*s: %.*s", STR_ARGS(x.user),
                                 permission_name(permission_bit), STR_ARGS(x.where),
-                                STR_ARGS(deciding_words(&x, bit)));
+                                STR_ARGS(format_cause_and_fix(&x, bit)));
     return OK;
 }
 
 /* --- refused calls ---------------------------------------------------------------------- */
 
-static enum err explain_missing(struct call *call, const struct channel *c, uint64_t missing,
-                                bool any)
+static enum err explain_missing_permissions(struct call *call, const struct channel *c,
+                                            uint64_t missing, bool any)
 {
     struct permission_explanation why;
     struct buf names;
@@ -318,39 +321,41 @@ static enum err explain_missing(struct call *call, const struct channel *c, uint
         return e;
     buf_init(&names, 1024);
     append_permission_names(&names, rest);
-    call_set_cause(call, "%.*s%s%.*s%s", STR_ARGS(why.cause),
-                   !rest ? ""
-                   : any ? "; instead, "
-                         : "; also missing: ",
-                   STR_ARGS(buf_str(&names)), rest && any ? " would suffice" : "");
+    call_set_refusal_cause(call, "%.*s%s%.*s%s", STR_ARGS(why.cause),
+                           !rest ? ""
+                           : any ? "; instead, "
+                                 : "; also missing: ",
+                           STR_ARGS(buf_str(&names)), rest && any ? " would suffice" : "");
     buf_clear(&names);
     return OK;
 }
 
-static enum err explain_rank(struct call *call)
+static enum err explain_role_rank_refusal(struct call *call)
 {
     const struct member_access *s = call->target.member_access;
     struct explainer x;
-    enum err e = explainer_init(&x, call->tx, s, NULL);
+    enum err e = permission_explainer_init(&x, call->tx, s, NULL);
 
     if (!e)
-        call_set_cause(call,
-                       "the highest role of %.*s, %.*s, is not above the role or member that the "
-                       "call changes, or the call grants permissions that %.*s lacks; move the "
-                       "role up in the list of roles of the server",
-                       STR_ARGS(x.user), STR_ARGS(role_name(&x, s->top_role)), STR_ARGS(x.user));
+        call_set_refusal_cause(
+            call,
+            "the highest role of %.*s, %.*s, is not above the role or member that the "
+            "call changes, or the call grants permissions that %.*s lacks; move the "
+            "role up in the list of roles of the server",
+            STR_ARGS(x.user), STR_ARGS(find_role_name(&x, s->top_role)), STR_ARGS(x.user));
     return e;
 }
 
-static void explain_no_member(struct call *call)
+static void explain_caller_is_no_member(struct call *call)
 {
     if (call->caller->kind == CALLER_BOT)
-        call_set_cause(call,
-                       "the bot is not a member of this server; add it with its install link: "
-                       "/oauth2/authorize?client_id=%llu&scope=bot+applications.commands",
-                       (unsigned long long)call->caller->application_id);
+        call_set_refusal_cause(
+            call,
+            "the bot is not a member of this server; add it with its install link: "
+            "/oauth2/authorize?client_id=%llu&scope=bot+applications.commands",
+            (unsigned long long)call->caller->application_id);
     else
-        call_set_cause(call, "the account is not a member of this server; join it first");
+        call_set_refusal_cause(call, "the account is not a member of this server; join it first");
 }
 
 static enum err explain_missing_access(struct call *call)
@@ -358,25 +363,28 @@ static enum err explain_missing_access(struct call *call)
     const struct call_path_objects *t = &call->target;
 
     if (t->channel && channel_is_private(t->channel->type)) {
-        call_set_cause(call, "the account is not in this direct message or group");
+        call_set_refusal_cause(call, "the account is not in this direct message or group");
         return OK;
     }
     if (!t->member_access)
         return OK;
     if (!t->member_access->member) {
-        explain_no_member(call);
+        explain_caller_is_no_member(call);
         return OK;
     }
-    return t->channel ? explain_missing(call, t->channel, PERMISSION(VIEW_CHANNEL), false) : OK;
+    return t->channel
+               ? explain_missing_permissions(call, t->channel, PERMISSION(VIEW_CHANNEL), false)
+               : OK;
 }
 
 /* Explains why a restricted member is refused, which happens before permissions are checked. */
-static enum err explain_restriction(struct call *call)
+static enum err explain_member_restriction(struct call *call)
 {
     const struct member_access *s = call->target.member_access;
 
     return member_is_restricted(&s->input)
-               ? explain_missing(call, call->target.channel, PERMISSION(SEND_MESSAGES), false)
+               ? explain_missing_permissions(call, call->target.channel, PERMISSION(SEND_MESSAGES),
+                                             false)
                : OK;
 }
 
@@ -391,9 +399,9 @@ enum err explain_access_refusal(struct call *call, const struct refusal *refusal
         (refusal->error != ERR_MISSING_PERMISSIONS && refusal->error != ERR_GUILD_MFA_REQUIRED))
         return OK;
     if (refusal->rank)
-        return explain_rank(call);
+        return explain_role_rank_refusal(call);
     if (refusal->all || refusal->any)
-        return explain_missing(call, t->channel, refusal->all ? refusal->all : refusal->any,
-                               !refusal->all);
-    return explain_restriction(call);
+        return explain_missing_permissions(
+            call, t->channel, refusal->all ? refusal->all : refusal->any, !refusal->all);
+    return explain_member_restriction(call);
 }

@@ -62,7 +62,7 @@ static const struct thread_metadata *thread_metadata_from_row(const struct rows 
         .create_timestamp = { GIVEN, snowflake_to_ms(row_id(r, 0)) * 1000 },
     };
     if (row_int(r, TYPE_COLUMN) == CHANNEL_PRIVATE_THREAD)
-        t->invitable = opt_bool_given(row_bool(r, 26));
+        t->invitable = opt_bool_present(row_bool(r, 26));
     return t;
 }
 
@@ -73,9 +73,9 @@ static void thread_counts_from_row(const struct rows *r, struct channel *c)
     c->messages_written = row_int(r, 23);
     c->has_starter_message = row_bool(r, 24);
     int64_t sent = c->messages_written - c->has_starter_message, left = sent - row_int(r, 25);
-    c->total_message_sent = opt_int_given(sent > 0 ? sent : 0);
-    c->message_count = opt_int_given(left > 0 ? left : 0);
-    c->member_count = opt_int_given(row_int(r, 34));
+    c->total_message_sent = opt_int_present(sent > 0 ? sent : 0);
+    c->message_count = opt_int_present(left > 0 ? left : 0);
+    c->member_count = opt_int_present(row_int(r, 34));
 }
 
 static bool forum_tags_contain_id(const struct list *tags, snowflake id)

@@ -41,7 +41,7 @@ enum err thread_member_read_mute_settings(struct tx *tx, struct thread_member *m
 
     if (e || !found)
         return e;
-    m->muted = opt_bool_given(row_bool(&row, 4));
+    m->muted = opt_bool_present(row_bool(&row, 4));
     if (row_is_null(&row, 6))
         return OK;
     struct mute_config *mute = arena_alloc(tx_arena(tx), sizeof *mute);

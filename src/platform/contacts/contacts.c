@@ -68,7 +68,7 @@ static enum err withdraw_suggestions_of_source(struct call *call, const struct a
         if (!e)
             e = suggestion_is_still_allowed(call, mine, reverse, user.phone, &allowed);
         if (!e && !allowed)
-            e = suggestion_delete_source(call, owner, me, source);
+            e = suggestions_delete_of_source(call, owner, me, source);
     }
     return e;
 }
@@ -195,7 +195,7 @@ static enum err add_suggestion(struct call *call, snowflake other, struct opt_st
         .score = score,
     };
     if (in->include_mutual_friends_count)
-        o->mutual_friends = opt_int_given((int64_t)mutual.count);
+        o->mutual_friends = opt_int_present((int64_t)mutual.count);
     return OK;
 }
 
@@ -313,7 +313,7 @@ static enum err reply_with_contact_suggestions(struct call *call)
         id_list_add(call->arena, &ids, s->suggested_user->id);
     }
     if (!e)
-        e = bulk_friend_token_issue(call, &ids, &out.bulk_add_token.value);
+        e = bulk_friend_request_token_issue(call, &ids, &out.bulk_add_token.value);
     out.bulk_add_token.given = GIVEN;
     return e ? e : call_reply_object(call, &out);
 }

@@ -91,7 +91,7 @@ static enum err import_emoji(struct world_file_importer *im, const void *entry,
     return e ? e : write_imported_emoji(im, in, made, at);
 }
 
-static const struct world_name_lookup application_emoji_naming =
+static const struct world_file_name_lookup application_emoji_naming =
     WORLD_NAME_LOOKUP("emoji", "application_emojis", "application_id");
 
 static enum err import_application_emoji(struct world_file_importer *im, const void *entry,

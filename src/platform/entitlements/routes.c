@@ -168,7 +168,7 @@ static enum err delete_test_entitlement(struct call *call)
     if (e)
         return e;
     gone.deleted = true;
-    gone.deleted_at = opt_int_given(clock_us());
+    gone.deleted_at = opt_int_present(clock_us());
     e = entitlement_update(call->tx, &gone);
     if (e)
         return e;

@@ -48,7 +48,7 @@ static const struct field entitlement_fields[] = {
 
 WORLD_OBJECT(entitlement, entitlement_fields, NULL);
 
-static const struct world_name_lookup sku_naming =
+static const struct world_file_name_lookup sku_naming =
     WORLD_NAME_LOOKUP("SKU", "skus", "application_id");
 
 /* Names of the SKU types in world files; the default is a subscription. */
@@ -189,7 +189,7 @@ static bool world_entitlement_from_row(struct world_file_exporter *ex, const str
     if (!row_is_null(r, 2))
         x->guild = opt_str_or_null(format_id_string(ex->tx, row_id(r, 2)));
     if (!row_is_null(r, 4))
-        x->ends_at = opt_int_given(row_int(r, 4));
+        x->ends_at = opt_int_present(row_int(r, 4));
     return true;
 }
 

@@ -85,7 +85,7 @@ static enum err list_export_files(struct call *call)
     return OK;
 }
 
-static enum err finish_without_write(struct call *call)
+static enum err finish_cleanup_without_write(struct call *call)
 {
     (void)call; /* unused: the step only deletes files */
     return OK;
@@ -115,7 +115,7 @@ static void start_next_cleanup_batch(struct stale_export_files *x)
                                                  .store = ROUTE_STORE_READ,
                                                  .decode = list_export_files,
                                                  .long_input = true,
-                                                 .run = finish_without_write,
+                                                 .run = finish_cleanup_without_write,
                                                  .done = on_cleanup_batch_done,
                                                  .type = "stale_export_files",
                                                  .data = x,

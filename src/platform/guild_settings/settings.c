@@ -280,7 +280,7 @@ static const char PUT_FLAGS[] =
 static enum err modify_notification_settings(struct call *call)
 {
     const struct notification_flags *in = call->body;
-    struct notification_flags out = { .flags = opt_int_given(in->flags.value) };
+    struct notification_flags out = { .flags = opt_int_present(in->flags.value) };
     enum err e =
         tx_exec(call->tx, PUT_FLAGS, BIND(v_id(call->caller->id), v_int(in->flags.value)), NULL);
 

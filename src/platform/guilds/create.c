@@ -33,7 +33,7 @@ static enum err store_guild_icon(struct call *call)
 
 /* Limits the number of overwrites in all channels of the body, because one transaction writes them
  * all. */
-static enum err count_draft_overwrites(struct call *call, const struct list *channels)
+static enum err count_requested_overwrites(struct call *call, const struct list *channels)
 {
     const struct new_channel *c = channels->items;
     struct json_path list = json_path_key(NULL, STR("channels"));
@@ -57,7 +57,7 @@ enum err prepare_create_guild(struct call *call)
 {
     const struct guild_create_request *in = call->body;
     struct new_guild *seed = call_pass_data(call, "new_guild", sizeof *seed);
-    enum err e = count_draft_overwrites(call, &in->channels.value);
+    enum err e = count_requested_overwrites(call, &in->channels.value);
 
     if (e)
         return e;
@@ -67,7 +67,7 @@ enum err prepare_create_guild(struct call *call)
     return OK;
 }
 
-static void create_drafted_roles(struct guild_creation *f)
+static void create_requested_roles(struct guild_creation *f)
 {
     const struct list *drafts = &f->in->roles.value;
     const struct role_edit *in = drafts->items;
@@ -91,7 +91,7 @@ static void create_drafted_roles(struct guild_creation *f)
 }
 
 /* Returns the role that was created for a placeholder id of the body, or NULL. */
-static const struct role *find_drafted_role(const struct guild_creation *f, snowflake id)
+static const struct role *find_requested_role(const struct guild_creation *f, snowflake id)
 {
     const struct role_edit *in = f->in->roles.value.items;
 
@@ -103,7 +103,7 @@ static const struct role *find_drafted_role(const struct guild_creation *f, snow
 
 /* Returns the channel that was created for a placeholder id of the body, or NULL if no such channel
  * has been created yet. */
-static const struct channel *find_drafted_channel(const struct guild_creation *f, snowflake id)
+static const struct channel *find_requested_channel(const struct guild_creation *f, snowflake id)
 {
     const struct new_channel *in = f->in->channels.value.items;
 
@@ -113,31 +113,33 @@ static const struct channel *find_drafted_channel(const struct guild_creation *f
     return NULL;
 }
 
-static void refuse_draft_field(struct guild_creation *f, const struct json_path *at,
-                               const char *message)
+static void refuse_requested_channel_field(struct guild_creation *f, const struct json_path *at,
+                                           const char *message)
 {
     form_add_error(&f->call->form, at, FORM_CHOICES, "%s", message);
 }
 
-static struct opt_id resolve_draft_parent(struct guild_creation *f, const struct new_channel *in,
-                                          const struct json_path *up)
+static struct opt_id resolve_requested_parent(struct guild_creation *f,
+                                              const struct new_channel *in,
+                                              const struct json_path *up)
 {
     struct json_path at = json_path_key(up, STR("parent_id"));
     const struct channel *parent;
 
     if (in->parent_id.given != GIVEN)
         return (struct opt_id){ .given = GIVEN_NULL };
-    parent = find_drafted_channel(f, in->parent_id.value);
+    parent = find_requested_channel(f, in->parent_id.value);
     if (!parent || parent->type != CHANNEL_CATEGORY || in->type == CHANNEL_CATEGORY) {
-        refuse_draft_field(f, &at, "Value must be a category that comes earlier in the list.");
+        refuse_requested_channel_field(f, &at,
+                                       "Value must be a category that comes earlier in the list.");
         return in->parent_id;
     }
     return opt_id_or_null(parent->id);
 }
 
 /* Overwrites may name roles of the body, or the owner, who is the only member of the new guild. */
-static void resolve_draft_overwrites(struct guild_creation *f, const struct new_channel *in,
-                                     struct channel *channel, const struct json_path *up)
+static void resolve_requested_overwrites(struct guild_creation *f, const struct new_channel *in,
+                                         struct channel *channel, const struct json_path *up)
 {
     struct json_path list = json_path_key(up, STR("permission_overwrites"));
     const struct overwrite *given = in->permission_overwrites.items;
@@ -145,7 +147,7 @@ static void resolve_draft_overwrites(struct guild_creation *f, const struct new_
     channel->permission_overwrites.given = GIVEN;
     for (size_t i = 0; i < in->permission_overwrites.count; i++) {
         struct json_path item = json_path_index(&list, i), at = json_path_key(&item, STR("id"));
-        const struct role *role = find_drafted_role(f, given[i].id);
+        const struct role *role = find_requested_role(f, given[i].id);
         struct overwrite *o = list_append(f->call->arena, &channel->permission_overwrites.value,
                                           sizeof(struct overwrite));
 
@@ -155,11 +157,12 @@ static void resolve_draft_overwrites(struct guild_creation *f, const struct new_
         if (o->type == OVERWRITE_ROLE && role)
             o->id = role->id;
         else if (o->type == OVERWRITE_ROLE || o->id != f->guild.owner_id)
-            refuse_draft_field(f, &at, "Value must be a role of the body, or the owner.");
+            refuse_requested_channel_field(f, &at,
+                                           "Value must be a role of the body, or the owner.");
     }
 }
 
-static void create_drafted_channel(struct guild_creation *f, size_t i)
+static void create_requested_channel(struct guild_creation *f, size_t i)
 {
     const struct new_channel *in = (const struct new_channel *)f->in->channels.value.items + i;
     struct json_path list = json_path_key(NULL, STR("channels")), at = json_path_index(&list, i);
@@ -171,14 +174,14 @@ static void create_drafted_channel(struct guild_creation *f, size_t i)
         .type = in->type,
         .name = opt_str_or_null(in->name),
         .topic = in->topic,
-        .position = opt_int_given((int64_t)i),
-        .parent_id = resolve_draft_parent(f, in, &at),
+        .position = opt_int_present((int64_t)i),
+        .parent_id = resolve_requested_parent(f, in, &at),
         .nsfw = in->nsfw,
         .rate_limit_per_user = in->rate_limit_per_user,
         .bitrate = in->bitrate,
         .user_limit = in->user_limit,
     };
-    resolve_draft_overwrites(f, in, c, &at);
+    resolve_requested_overwrites(f, in, c, &at);
 }
 
 /* Creates the channels if the body lists none: a text and a voice channel, each in a category. */
@@ -204,14 +207,14 @@ static void create_default_channels(struct guild_creation *f)
             .guild_id = opt_id_or_null(f->guild.id),
             .type = rows[i].type,
             .name = opt_str_or_null(str_of(rows[i].name)),
-            .position = opt_int_given(positions[i]),
+            .position = opt_int_present(positions[i]),
             .parent_id = opt_id_or_null(rows[i].parent < 0 ? 0 : f->channels[rows[i].parent].id),
             .permission_overwrites = { .given = GIVEN },
         };
     f->guild.system_channel_id = opt_id_or_null(f->channels[2].id);
 }
 
-static void create_drafted_channels(struct guild_creation *f)
+static void create_requested_channels(struct guild_creation *f)
 {
     size_t count = f->in->channels.value.count;
 
@@ -221,26 +224,27 @@ static void create_drafted_channels(struct guild_creation *f)
     }
     f->channels = arena_array(f->call->arena, struct channel, count);
     for (; f->channel_count < count; f->channel_count++)
-        create_drafted_channel(f, f->channel_count);
+        create_requested_channel(f, f->channel_count);
 }
 
 /* Resolves a guild setting that names a channel of the body by its placeholder id. */
-static void resolve_draft_channel(struct guild_creation *f, struct str field, struct opt_id in,
-                                  int64_t type, struct opt_id *ret)
+static void resolve_requested_channel(struct guild_creation *f, struct str field, struct opt_id in,
+                                      int64_t type, struct opt_id *ret)
 {
     struct json_path at = json_path_key(NULL, field);
     const struct channel *c;
 
     if (in.given != GIVEN)
         return;
-    c = find_drafted_channel(f, in.value);
+    c = find_requested_channel(f, in.value);
     if (!c || c->type != type)
-        refuse_draft_field(f, &at, "Value must be a channel of the body, of the right type.");
+        refuse_requested_channel_field(f, &at,
+                                       "Value must be a channel of the body, of the right type.");
     else
         *ret = opt_id_or_null(c->id);
 }
 
-static void create_drafted_guild(struct guild_creation *f)
+static void create_requested_guild(struct guild_creation *f)
 {
     const struct guild_create_request *in = f->in;
     const struct new_guild *seed = call_passed_data(f->call, "new_guild");
@@ -257,12 +261,12 @@ static void create_drafted_guild(struct guild_creation *f)
         .explicit_content_filter = in->explicit_content_filter.value,
         .preferred_locale = STR("en-US"),
     };
-    create_drafted_roles(f);
-    create_drafted_channels(f);
-    resolve_draft_channel(f, STR("afk_channel_id"), in->afk_channel_id, CHANNEL_VOICE,
-                          &f->guild.afk_channel_id);
-    resolve_draft_channel(f, STR("system_channel_id"), in->system_channel_id, CHANNEL_TEXT,
-                          &f->guild.system_channel_id);
+    create_requested_roles(f);
+    create_requested_channels(f);
+    resolve_requested_channel(f, STR("afk_channel_id"), in->afk_channel_id, CHANNEL_VOICE,
+                              &f->guild.afk_channel_id);
+    resolve_requested_channel(f, STR("system_channel_id"), in->system_channel_id, CHANNEL_TEXT,
+                              &f->guild.system_channel_id);
 }
 
 static enum err insert_guild_and_roles(struct guild_creation *f)
@@ -281,7 +285,7 @@ enum err create_guild(struct call *call)
     struct guild_creation f = { .call = call, .in = call->body };
     struct guild made;
 
-    create_drafted_guild(&f);
+    create_requested_guild(&f);
     enum err e = form_has_errors(&call->form) ? ERR_INVALID_FORM_BODY : insert_guild_and_roles(&f);
     struct member owner = { .guild_id = f.guild.id, .user_id = f.guild.owner_id };
     if (!e)

@@ -50,8 +50,8 @@ static void user_guild_from_row(const struct call *call, const struct rows *r,
         },
     };
     if (in->with_counts) {
-        e->shown.approximate_member_count = opt_int_given(row_int(r, 6));
-        e->shown.approximate_presence_count = opt_int_given(
+        e->shown.approximate_member_count = opt_int_present(row_int(r, 6));
+        e->shown.approximate_presence_count = opt_int_present(
             gateway_online_member_count(api_options(call->api)->gateway, e->shown.id));
     }
 }

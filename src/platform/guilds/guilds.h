@@ -42,7 +42,7 @@ enum err role_emit_delete(struct call *call, const struct role *r);
 enum err guild_insert_hidden(struct call *call, const struct guild *g, const struct role *roles,
                              size_t count);
 /* Reads a hidden guild with its roles. Returns ERR_UNAVAILABLE if it timed out and was deleted. */
-enum err guild_find_in_creation(struct tx *tx, snowflake id, struct guild *ret);
+enum err guild_find_being_created(struct tx *tx, snowflake id, struct guild *ret);
 /* Makes a hidden guild visible and adds its owner as a member. Emits no events. */
 enum err guild_make_visible(struct call *call, const struct guild *g);
 

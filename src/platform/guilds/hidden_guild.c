@@ -25,7 +25,7 @@ enum err guild_insert_hidden(struct call *call, const struct guild *g, const str
                             STR(""));
 }
 
-enum err guild_find_in_creation(struct tx *tx, snowflake id, struct guild *ret)
+enum err guild_find_being_created(struct tx *tx, snowflake id, struct guild *ret)
 {
     enum err e = guild_find_hidden(tx, id, ret);
 
@@ -38,7 +38,7 @@ enum err guild_make_visible(struct call *call, const struct guild *g)
 {
     struct created_guild made = { .guild = g };
     struct guild held;
-    enum err e = guild_find_in_creation(call->tx, g->id, &held);
+    enum err e = guild_find_being_created(call->tx, g->id, &held);
 
     if (!e)
         e = job_cancel(call, &guild_deletion_job, g->id);

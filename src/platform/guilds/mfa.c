@@ -33,7 +33,7 @@ static enum err require_owner_with_mfa(struct call *call)
     struct user owner;
 
     if (!call->target.member_access->input.owner)
-        return call_owner_error(call);
+        return call_not_guild_owner_error(call);
     enum err e = user_find(call->tx, call->caller->id, &owner);
     return e ? e : owner.mfa_enabled ? OK : ERR_GUILD_MFA_REQUIRED;
 }

@@ -75,7 +75,7 @@ enum err prepare_modify_guild(struct call *call)
     for (size_t i = 0; i < COUNT_OF(pictures); i++) {
         retained[i].given = INPUT_AT(struct opt_image, call->body, pictures[i].in)->given;
         if (retained[i].given == GIVEN) {
-            call->read = call_read_nothing;
+            call->read = call_read_only_path_objects;
             call->compute = store_guild_pictures;
         }
     }
@@ -92,7 +92,7 @@ static enum err apply_guild_pictures(struct call *call, struct guild *g)
 
         if (retained[i].given == ABSENT)
             continue;
-        e = picture_delete_old(call, pictures[i].area, g->id, now, &retained[i]);
+        e = picture_delete_previous(call, pictures[i].area, g->id, now, &retained[i]);
         *now = retained[i];
     }
     return e;
@@ -231,7 +231,7 @@ enum err modify_guild(struct call *call)
     enum err e;
 
     if (in->owner_id.given == GIVEN && !call->target.member_access->input.owner)
-        return call_owner_error(call);
+        return call_not_guild_owner_error(call);
     e = apply_channel_id_fields(call, &g);
     if (e)
         return e;

@@ -52,9 +52,9 @@ enum err get_guild_preview(struct call *call)
 {
     struct guild *g = call->target.guild;
 
-    g->approximate_member_count = opt_int_given(g->member_count);
+    g->approximate_member_count = opt_int_present(g->member_count);
     g->approximate_presence_count =
-        opt_int_given(gateway_online_member_count(api_options(call->api)->gateway, g->id));
+        opt_int_present(gateway_online_member_count(api_options(call->api)->gateway, g->id));
     enum err e = hook_guild_object_fill(call, g);
     return e ? e : call_reply_object(call, g);
 }

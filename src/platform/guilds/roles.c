@@ -17,7 +17,7 @@ static bool is_everyone_role(const struct role *r)
  * all. */
 static enum err check_granted_permissions(const struct call *call, uint64_t granted)
 {
-    return granted & ~call->target.member_access->permissions ? call_rank_error(call) : OK;
+    return granted & ~call->target.member_access->permissions ? call_rank_too_low_error(call) : OK;
 }
 
 static enum err store_role_icon(struct call *call)
@@ -36,7 +36,7 @@ static enum err prepare_role_icon(struct call *call, snowflake id)
     retained->id = id;
     retained->icon.given = in->icon.given;
     if (in->icon.given == GIVEN) {
-        call->read = call_read_nothing;
+        call->read = call_read_only_path_objects;
         call->compute = store_role_icon;
     }
     return OK;
@@ -146,7 +146,7 @@ static enum err modify_role(struct call *call)
     role_edit_apply(call->arena, &role, in, everyone.permissions);
     if (retained->icon.given != ABSENT)
         role.icon = retained->icon;
-    e = picture_delete_old(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
+    e = picture_delete_previous(call, "role-icons", role.id, &call->target.role->icon, &role.icon);
     if (!e)
         e = check_granted_permissions(call, role.permissions & ~call->target.role->permissions);
     if (!e && is_everyone_role(&role) && edit_changes_more_than_permissions(in))

@@ -14,9 +14,9 @@ static enum err get_guild(struct call *call)
     if (e)
         return e;
     if (in->with_counts) {
-        g->approximate_member_count = opt_int_given(g->member_count);
+        g->approximate_member_count = opt_int_present(g->member_count);
         g->approximate_presence_count =
-            opt_int_given(gateway_online_member_count(api_options(call->api)->gateway, g->id));
+            opt_int_present(gateway_online_member_count(api_options(call->api)->gateway, g->id));
     }
     return call_reply_object(call, g);
 }
@@ -25,7 +25,7 @@ static enum err get_guild(struct call *call)
 static enum err delete_guild(struct call *call)
 {
     if (!call->target.member_access->input.owner)
-        return call_owner_error(call);
+        return call_not_guild_owner_error(call);
     return guild_delete(call, call->target.guild->id);
 }
 

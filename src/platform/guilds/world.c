@@ -137,15 +137,15 @@ static enum err import_guild_channel_settings(struct world_file_importer *im, co
 static enum err import_guild_pictures(struct world_file_importer *im, const struct world_guild *in,
                                       struct guild *g)
 {
-    enum err e = world_import_archived_picture(im, "icons", g->id, &in->icon, &g->icon);
+    enum err e = world_file_import_archived_picture(im, "icons", g->id, &in->icon, &g->icon);
 
     if (!e)
-        e = world_import_archived_picture(im, "banners", g->id, &in->banner, &g->banner);
+        e = world_file_import_archived_picture(im, "banners", g->id, &in->banner, &g->banner);
     if (!e)
-        e = world_import_archived_picture(im, "splashes", g->id, &in->splash, &g->splash);
+        e = world_file_import_archived_picture(im, "splashes", g->id, &in->splash, &g->splash);
     return e ? e
-             : world_import_archived_picture(im, "discovery-splashes", g->id, &in->discovery_splash,
-                                             &g->discovery_splash);
+             : world_file_import_archived_picture(im, "discovery-splashes", g->id,
+                                                  &in->discovery_splash, &g->discovery_splash);
 }
 
 static enum err import_guild(struct world_file_importer *im, const void *entry,
@@ -179,7 +179,7 @@ static enum err import_guild(struct world_file_importer *im, const void *entry,
     if (!e)
         e = guild_update(im->tx, &made);
     im->guild = id;
-    return e ? e : world_import_fields(im, "guild", entry, at, id);
+    return e ? e : world_file_import_fields(im, "guild", entry, at, id);
 }
 
 /* --- export to a world file ---------------------------------------------------------- */
@@ -228,11 +228,11 @@ static enum err export_guild_parts(struct world_file_exporter *ex, struct world_
                                    &g->public_updates_channel, &g->safety_alerts_channel };
 
     ex->guild = g->id.value;
-    enum err e = world_export_read_names(ex);
+    enum err e = world_file_export_read_names(ex);
     if (!e)
-        e = world_export_fields(ex, "guild", ex->guild, g, 1);
+        e = world_file_export_fields(ex, "guild", ex->guild, g, 1);
     for (size_t i = 0; i < COUNT_OF(to); i++)
-        *to[i] = world_export_reference(ex->tx, &ex->channels, p->channels[i]);
+        *to[i] = world_file_export_reference(ex->tx, &ex->channels, p->channels[i]);
     return e;
 }
 

@@ -93,7 +93,7 @@ static enum err import_role(struct world_file_importer *im, const struct world_r
     role.position = role.id == guild             ? 0
                     : r->position.given == GIVEN ? r->position.value
                                                  : from_below;
-    e = world_import_archived_picture(im, "role-icons", role.id, &r->icon, &role.icon);
+    e = world_file_import_archived_picture(im, "role-icons", role.id, &r->icon, &role.icon);
     return e ? e : role_insert(im->tx, &role);
 }
 

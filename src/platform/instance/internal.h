@@ -5,7 +5,7 @@
 #include "platform/instance/instance.h"
 
 /* Endpoint URLs. */
-struct instance_address {
+struct instance_endpoint_urls {
     struct str api;
 };
 struct instance_api {

@@ -51,7 +51,8 @@ static struct str prepend_base_url(struct call *call, const char *path)
 /* The URL in the reply has no trailing slash, because clients append a path. */
 static enum err get_instance_address(struct call *call)
 {
-    return reply_to_any_origin(call, &(struct instance_address){ prepend_base_url(call, "/api") });
+    return reply_to_any_origin(call,
+                               &(struct instance_endpoint_urls){ prepend_base_url(call, "/api") });
 }
 
 /* Returns the gateway URL whose READY has the form that Spacebar's clients read. */

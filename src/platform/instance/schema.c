@@ -10,10 +10,10 @@
     const struct type name_##_type = { .kind = KIND_OBJECT, .schema = &name_##_schema }
 
 static const struct field address_fields[] = {
-    { FIELD(struct instance_address, api), .type = &type_text },
+    { FIELD(struct instance_endpoint_urls, api), .type = &type_text },
     { 0 },
 };
-OBJECT_TYPE(instance_address, instance_address, address_fields, "URL of the API.");
+OBJECT_TYPE(instance_address, instance_endpoint_urls, address_fields, "URL of the API.");
 
 static const struct field api_fields[] = {
     { FIELD_AS(struct instance_api, base_url, "baseUrl"), .type = &type_text },

@@ -54,7 +54,7 @@ static enum err befriend_inviter(struct call *call, const struct invite *i, snow
 static enum err count_invite_use(struct call *call, struct invite *i)
 {
     if (i->vanity)
-        return vanity_count_use(call->tx, i->guild_id.value);
+        return vanity_invite_count_use(call->tx, i->guild_id.value);
     enum err e = invite_count_use(call->tx, i);
 
     if (e || !i->max_uses || i->uses < i->max_uses)
@@ -72,7 +72,7 @@ enum err invite_accept(struct call *call, struct invite *i, snowflake user_id)
 
     if (!e && is_new)
         e = count_invite_use(call, i);
-    i->new_member = opt_bool_given(is_new);
+    i->new_member = opt_bool_present(is_new);
     return e;
 }
 

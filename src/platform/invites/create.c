@@ -82,7 +82,7 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
             return ERR_INVALID_FORM_BODY;
         }
         if (!e && !member_can_grant_invite_role(s, &role))
-            e = call_rank_error(call);
+            e = call_rank_too_low_error(call);
     }
     return e;
 }

@@ -76,8 +76,8 @@ enum err invite_targets_write(struct tx *tx, struct str code, const struct list 
 /* Returns ERR_UNKNOWN_INVITE if the invite has targets and the user is not among them. */
 enum err require_invite_target(struct tx *tx, const struct invite *invite, snowflake user_id);
 extern const struct type invite_targets_body, invite_targets_job_reply;
-enum err check_targets_read_permission(struct call *call);
-enum err check_targets_write_permission(struct call *call);
+enum err check_invite_targets_read_permission(struct call *call);
+enum err check_invite_targets_write_permission(struct call *call);
 enum err get_invite_target_users(struct call *call);
 enum err put_invite_target_users(struct call *call);
 enum err get_invite_target_users_job(struct call *call);
@@ -85,7 +85,7 @@ enum err get_invite_target_users_job(struct call *call);
 /* --- vanity.c ------------------------------------------------------------------------- */
 
 enum err vanity_invite_find(struct tx *tx, struct str code, struct invite *ret, bool *ret_found);
-enum err vanity_count_use(struct tx *tx, snowflake guild_id);
+enum err vanity_invite_count_use(struct tx *tx, snowflake guild_id);
 extern const struct type vanity_body, vanity_reply;
 enum err require_vanity_feature(struct call *call);
 enum err get_vanity_url(struct call *call);

@@ -78,8 +78,8 @@ static enum err get_invite(struct call *call)
     if (e)
         return e;
     if (in->with_counts && i->guild) {
-        i->approximate_member_count = opt_int_given(i->guild->member_count);
-        i->approximate_presence_count = opt_int_given(
+        i->approximate_member_count = opt_int_present(i->guild->member_count);
+        i->approximate_presence_count = opt_int_present(
             gateway_online_member_count(api_options(call->api)->gateway, i->guild->id));
     }
     if (in->guild_scheduled_event_id.given == GIVEN && i->guild)
@@ -320,7 +320,7 @@ static const struct route routes[] = {
                "VIEW_AUDIT_LOG.",
         .auth = AUTH_USER | AUTH_BOT,
         .status = 200,
-        .admit = check_targets_read_permission,
+        .admit = check_invite_targets_read_permission,
         .handle = get_invite_target_users,
     },
     {
@@ -333,7 +333,7 @@ static const struct route routes[] = {
         .body = &invite_targets_body,
         .body_kinds = BODY_PARTS,
         .max_upload = 256 * 1024,
-        .admit = check_targets_write_permission,
+        .admit = check_invite_targets_write_permission,
         .handle = put_invite_target_users,
     },
     {
@@ -343,7 +343,7 @@ static const struct route routes[] = {
         .doc = "The state of the target user upload, which is always complete.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &invite_targets_job_reply,
-        .admit = check_targets_read_permission,
+        .admit = check_invite_targets_read_permission,
         .handle = get_invite_target_users_job,
     },
     {

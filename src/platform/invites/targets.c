@@ -132,20 +132,20 @@ static enum err check_invite_targets_permission(struct call *call, uint64_t any)
     if (i->type != INVITE_GUILD)
         return ERR_UNKNOWN_INVITE;
     enum err e = member_access_find(call->tx, i->guild_id.value, call->caller->id, &s);
-    if (!e && route_is_visible_write(call->route))
+    if (!e && route_changes_are_visible_in_guild(call->route))
         e = check_member_may_write(&s.input);
     if (e || i->inviter_id == call->caller->id || s.permissions & any)
         return e;
     return member_missing_permission_error(&s, any);
 }
 
-enum err check_targets_read_permission(struct call *call)
+enum err check_invite_targets_read_permission(struct call *call)
 {
     return check_invite_targets_permission(call,
                                            PERMISSION(MANAGE_GUILD) | PERMISSION(VIEW_AUDIT_LOG));
 }
 
-enum err check_targets_write_permission(struct call *call)
+enum err check_invite_targets_write_permission(struct call *call)
 {
     return check_invite_targets_permission(call, PERMISSION(MANAGE_GUILD));
 }

@@ -74,7 +74,7 @@ static enum err approve_without_review(struct call *call, struct join_request *r
     struct member m = *call->target.member_access->member;
 
     set_request_status(r, JOIN_APPROVED);
-    r->reviewed_at = opt_int_given(r->created_at);
+    r->reviewed_at = opt_int_present(r->created_at);
     return pending_member_admit(call, &m);
 }
 
@@ -167,7 +167,7 @@ static enum err apply_join_request_review(struct call *call, struct join_request
     struct member m;
 
     set_request_status(r, approved ? JOIN_APPROVED : JOIN_REJECTED);
-    r->reviewed_at = opt_int_given(clock_us());
+    r->reviewed_at = opt_int_present(clock_us());
     r->reviewed_by = call->caller->id;
     if (!approved && in->rejection_reason.given == GIVEN)
         r->rejection_reason = in->rejection_reason;

@@ -91,7 +91,7 @@ static enum err export_member_form(struct world_file_exporter *ex, struct opt_ob
         return e == ERR_UNKNOWN_MEMBER_FORM ? OK : e;
     *out = (struct world_member_form){
         .enabled = { form.enabled ? GIVEN : ABSENT, form.enabled },
-        .version = opt_int_given(form.version),
+        .version = opt_int_present(form.version),
         .description = export_optional_text(form.description),
         .form_fields = form.form_fields,
     };

@@ -54,7 +54,7 @@ static enum err ban_user(struct call *call, const struct user *user, int64_t pur
     snowflake guild_id = call->target.guild->id;
     struct guild_user_event event = { .guild_id = guild_id,
                                       .user = user,
-                                      .delete_message_secs = opt_int_given(purge_seconds) };
+                                      .delete_message_secs = opt_int_present(purge_seconds) };
     struct member_ban purge = { guild_id, user->id, clock_us() - purge_seconds * 1000000, room };
     bool is_member = false, is_new = false;
 

@@ -57,7 +57,7 @@ static enum err replace_picture_if_given(struct call *call, const char *area, st
     enum err e = OK;
 
     if (retained->given != ABSENT) {
-        e = picture_delete_old(call, area, call->caller->id, now, retained);
+        e = picture_delete_previous(call, area, call->caller->id, now, retained);
         *now = *retained;
     }
     return e;
@@ -111,7 +111,7 @@ enum err prepare_modify_guild_profile(struct call *call)
 
 enum err modify_guild_profile(struct call *call)
 {
-    return profile_is_own(call) ? modify_current_member(call) : call_rank_error(call);
+    return profile_is_own(call) ? modify_current_member(call) : call_rank_too_low_error(call);
 }
 
 /* --- PUT …/members/{member.id} -------------------------------------------------------- */

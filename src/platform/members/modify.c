@@ -52,7 +52,7 @@ static enum err check_timeout_permission(struct call *call)
         return e;
     if (!member_outranks(call->target.member_access, &other) ||
         other.input.base & PERMISSION(ADMINISTRATOR))
-        return call_rank_error(call);
+        return call_rank_too_low_error(call);
     return OK;
 }
 

@@ -9,14 +9,15 @@ enum err require_rank_above_member(struct call *call, const struct member *m)
 
     if (e)
         return e;
-    return member_outranks(call->target.member_access, &other) ? OK : call_rank_error(call);
+    return member_outranks(call->target.member_access, &other) ? OK : call_rank_too_low_error(call);
 }
 
 enum err check_role_assignable(struct call *call, const struct role *role)
 {
     if (role->managed || role->id == role->guild_id)
         return ERR_INVALID_ROLE;
-    return member_outranks_role(call->target.member_access, role) ? OK : call_rank_error(call);
+    return member_outranks_role(call->target.member_access, role) ? OK
+                                                                  : call_rank_too_low_error(call);
 }
 
 struct list ids_without_duplicates(struct arena *arena, const struct list *ids)

@@ -99,9 +99,9 @@ static enum err import_member_pictures(struct world_file_importer *im, const str
     if (e || !found)
         return e;
     struct opt_str avatar = row_optional_text(&r, 0), banner = row_optional_text(&r, 1);
-    e = world_import_archived_picture(im, "member-avatars", user, &m->avatar, &avatar);
+    e = world_file_import_archived_picture(im, "member-avatars", user, &m->avatar, &avatar);
     if (!e)
-        e = world_import_archived_picture(im, "member-banners", user, &m->banner, &banner);
+        e = world_file_import_archived_picture(im, "member-banners", user, &m->banner, &banner);
     return e ? e
              : tx_exec(im->tx, SET_PICTURES,
                        BIND(v_id(guild), v_id(user), optional_text_value(avatar),
@@ -207,7 +207,7 @@ static enum err export_member_roles(struct world_file_exporter *ex, const snowfl
     while (rows_next(&r)) {
         while (i < count && users[i] < row_id(&r, 0))
             i++;
-        struct opt_str role = world_export_reference(ex->tx, &ex->roles, row_id(&r, 1));
+        struct opt_str role = world_file_export_reference(ex->tx, &ex->roles, row_id(&r, 1));
         /* A role that is being deleted has no reference name, so the role is not exported. */
         if (i < count && users[i] == row_id(&r, 0) && role.given == GIVEN)
             *(struct str *)export_add_list_item(ex->tx, &members[i].roles, sizeof(struct str)) =

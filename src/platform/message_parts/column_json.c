@@ -13,7 +13,7 @@ struct str encode_column_json(struct arena *arena, const struct type *type, cons
     return buf_move_to_arena(&out, arena);
 }
 
-void object_remove_null_fields(const struct schema *schema, void *object)
+void json_object_remove_null_fields(const struct schema *schema, void *object)
 {
     for (const struct field *f = schema->fields; f->name.p; f++) {
         enum field_presence *given = (enum field_presence *)((char *)object + f->offset);

@@ -7,6 +7,6 @@
 struct str encode_column_json(struct arena *arena, const struct type *type, const void *value);
 /* Marks the null fields of an object as absent, so that its JSON omits their keys. Clients expect a
  * value other than null if a key is present. */
-void object_remove_null_fields(const struct schema *schema, void *object);
+void json_object_remove_null_fields(const struct schema *schema, void *object);
 
 #endif

@@ -188,18 +188,19 @@ static void assign_component_id(struct component_ids *ids, struct component *c)
             i = SIZE_MAX; /* restarts the loop at index 0 with the next id */
         }
     }
-    c->id = opt_int_given(ids->next++);
+    c->id = opt_int_present(ids->next++);
 }
 
 static void remove_null_component_fields(struct component_ids *unused, struct component *c)
 {
     (void)unused;
-    object_remove_null_fields(&component_schema, c);
+    json_object_remove_null_fields(&component_schema, c);
     for (size_t i = 0; i < c->options.value.count; i++)
-        object_remove_null_fields(&option_schema,
-                                  (struct component_option *)c->options.value.items + i);
+        json_object_remove_null_fields(&option_schema,
+                                       (struct component_option *)c->options.value.items + i);
     for (size_t i = 0; i < c->items.value.count; i++)
-        object_remove_null_fields(&gallery_schema, (struct gallery_item *)c->items.value.items + i);
+        json_object_remove_null_fields(&gallery_schema,
+                                       (struct gallery_item *)c->items.value.items + i);
 }
 
 struct str components_encode_json(struct arena *arena, struct list *components)

@@ -199,7 +199,7 @@ void message_embeds_validate(struct form *form, const struct json_path *here,
 static void normalize_embed_part(struct opt_object *part, const struct schema *schema, bool shown)
 {
     if (shown)
-        object_remove_null_fields(schema, part->value);
+        json_object_remove_null_fields(schema, part->value);
     else
         *part = (struct opt_object){ .given = ABSENT };
 }
@@ -212,7 +212,7 @@ static void normalize_embed(struct embed *e)
     normalize_embed_part(&e->author, &author_schema, author_is_visible(&e->author));
     normalize_embed_part(&e->image, &media_schema, media_is_visible(&e->image));
     normalize_embed_part(&e->thumbnail, &media_schema, media_is_visible(&e->thumbnail));
-    object_remove_null_fields(&embed_schema, e);
+    json_object_remove_null_fields(&embed_schema, e);
 }
 
 struct str embeds_encode_json(struct arena *arena, const struct list *embeds)

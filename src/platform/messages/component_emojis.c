@@ -41,7 +41,7 @@ static void resolve_component_emoji(struct emoji_check_state *w, const struct js
         w->error = e;
     } else {
         in->name = opt_str_or_null(emoji.name);
-        in->animated = opt_bool_given(emoji.animated);
+        in->animated = opt_bool_present(emoji.animated);
     }
 }
 

@@ -94,14 +94,14 @@ static enum err prepare_thread_for_message(struct call *call, struct channel *c,
     bool was_quiet = thread_is_nearly_archived(c);
     enum err e = OK;
 
-    m->position = opt_int_given(c->messages_written);
+    m->position = opt_int_present(c->messages_written);
     c->last_message_id = opt_id_or_null(m->id);
     if (was_quiet)
         e = unarchive_thread(call, c);
     return e ? e : hook_message_inserting(call, &(struct thread_message_insertion){ c, m });
 }
 
-static struct opt_id id_or_absent(snowflake id)
+static struct opt_id optional_id_if_nonzero(snowflake id)
 {
     return (struct opt_id){ id ? GIVEN : ABSENT, id };
 }
@@ -136,10 +136,10 @@ static void message_from_draft(struct call *call, const struct new_message *d, s
         .interaction = d->interaction,
         .interaction_metadata = d->interaction_metadata,
         .call = d->call,
-        .webhook_id = id_or_absent(d->webhook_id),
+        .webhook_id = optional_id_if_nonzero(d->webhook_id),
         .webhook_name = d->webhook_name,
         .webhook_avatar = d->webhook_avatar,
-        .application_id = id_or_absent(d->application_id),
+        .application_id = optional_id_if_nonzero(d->application_id),
         .message_reference = d->message_reference,
         .poll = d->poll,
         .sticker_items = d->sticker_items,
@@ -342,7 +342,7 @@ enum err message_delete_without_event(struct call *call, const struct message *m
 
 static struct opt_id guild_id_of_channel(const struct channel *c)
 {
-    return id_or_absent(channel_is_private(c->type) ? 0 : c->guild_id.value);
+    return optional_id_if_nonzero(channel_is_private(c->type) ? 0 : c->guild_id.value);
 }
 
 enum err message_delete(struct call *call, const struct channel *c, const struct message *m)

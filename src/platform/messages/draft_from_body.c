@@ -13,7 +13,7 @@ static const int64_t SENDER_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_SUPPRESS_N
 
 static enum err store_uploads(struct call *call)
 {
-    struct message_send_state *sending = message_send_state_of(call);
+    struct message_send_state *sending = call_get_message_send_state(call);
 
     return uploaded_files_store(call, &sending->in->attachments.value, &sending->uploads);
 }
@@ -40,7 +40,7 @@ enum err prepare_message(struct call *call, enum err (*check)(struct call *call)
 enum err message_refuse_field(struct call *call, const char *field, const char *code,
                               const char *message)
 {
-    const struct message_send_state *sending = message_send_state_of(call);
+    const struct message_send_state *sending = call_get_message_send_state(call);
     struct json_path at = json_path_key(sending->here, str_of(field));
 
     form_add_error(&call->form, &at, code, "%s", message);
@@ -49,7 +49,7 @@ enum err message_refuse_field(struct call *call, const char *field, const char *
 
 enum err check_message_uploads(struct call *call, const struct list *present)
 {
-    const struct message_send_state *sending = message_send_state_of(call);
+    const struct message_send_state *sending = call_get_message_send_state(call);
 
     if (count_uploaded_files(call) > MESSAGE_MAX_FILES)
         return message_refuse_field(call, "files", "BASE_TYPE_MAX_LENGTH",
@@ -116,7 +116,7 @@ static bool draft_is_empty(const struct new_message *d)
 static void copy_body_fields_to_draft(struct call *call, const struct message_sender *from,
                                       struct new_message *d)
 {
-    const struct message_send_state *sending = message_send_state_of(call);
+    const struct message_send_state *sending = call_get_message_send_state(call);
     const struct message_body *in = sending->in;
 
     d->content = in->content.given == GIVEN ? in->content.value : STR("");
@@ -137,7 +137,7 @@ static void copy_body_fields_to_draft(struct call *call, const struct message_se
 static enum err parse_poll_of_body(struct call *call, const struct message_sender *from,
                                    const struct poll **ret)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
     const struct channel *c = from->channel;
     struct emoji_user who = emoji_user_of_sender(from);
     struct poll *poll = NULL;
@@ -157,7 +157,7 @@ static enum err parse_poll_of_body(struct call *call, const struct message_sende
 static enum err encode_stickers_of_body(struct call *call, const struct message_sender *from,
                                         struct opt_str *ret)
 {
-    const struct list *ids = &message_send_state_of(call)->in->sticker_ids.value;
+    const struct list *ids = &call_get_message_send_state(call)->in->sticker_ids.value;
     const snowflake *id = ids->items;
     struct emoji_user who = emoji_user_of_sender(from);
     struct list items = { 0 };
@@ -196,7 +196,7 @@ static bool body_is_forward(const struct message_body *in)
 static enum err add_forward_to_draft(struct call *call, const struct message_sender *from,
                                      struct new_message *draft)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
 
     if (draft->poll)
         return message_refuse_field(call, "poll", "FORWARD_NOT_POSSIBLE",
@@ -210,14 +210,14 @@ static enum err add_forward_to_draft(struct call *call, const struct message_sen
 enum err new_message_from_body(struct call *call, const struct message_sender *from,
                                struct new_message *ret)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
     snowflake replied = 0;
     struct resolved_mentions mentions;
     enum err e = check_message_uploads(call, &(struct list){ 0 });
 
     *ret = (struct new_message){ .channel = from->channel };
     if (!e)
-        e = components_resolve_emojis(call, from, message_send_state_of(call)->here,
+        e = components_resolve_emojis(call, from, call_get_message_send_state(call)->here,
                                       &in->components.value);
     if (e)
         return e;
@@ -261,7 +261,7 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
 static enum err merge_edited_attachments(struct call *call, const struct message_sender *from,
                                          struct message *m)
 {
-    const struct message_send_state *sending = message_send_state_of(call);
+    const struct message_send_state *sending = call_get_message_send_state(call);
     const struct message_body *in = sending->in;
     const struct attachment_in_body *drafts = in->attachments.value.items;
     struct attachment *old = m->attachments.items;
@@ -298,7 +298,7 @@ static enum err merge_edited_attachments(struct call *call, const struct message
 static enum err update_message_mentions(struct call *call, const struct message_sender *from,
                                         struct message *m)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
     const struct message *referenced = m->referenced_message.value;
     snowflake replied =
         referenced && referenced->webhook_id.given != GIVEN ? referenced->author_id : 0;
@@ -342,7 +342,7 @@ static bool message_is_empty(const struct message *m)
 static void update_message_content_fields(struct call *call, const struct message_sender *from,
                                           struct message *m)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
     struct opt_list embeds = message_body_embeds(in);
 
     if (in->content.given != ABSENT)
@@ -368,7 +368,7 @@ static enum err check_components_v2_content(struct call *call, const struct mess
 static enum err add_poll_by_edit(struct call *call, const struct message_sender *from,
                                  struct message *m, bool content_changes)
 {
-    bool asks = message_send_state_of(call)->in->poll.given == GIVEN;
+    bool asks = call_get_message_send_state(call)->in->poll.given == GIVEN;
 
     if (m->polled)
         return content_changes || asks ? ERR_POLL_EDIT : OK;
@@ -383,7 +383,7 @@ static enum err add_poll_by_edit(struct call *call, const struct message_sender 
 
 enum err message_edit(struct call *call, const struct message_sender *from, struct message *m)
 {
-    const struct message_send_state *sending = message_send_state_of(call);
+    const struct message_send_state *sending = call_get_message_send_state(call);
     const struct message_body *in = sending->in;
     bool content_changes =
         in->content.given || in->attachments.given || sending->uploads.count ||
@@ -420,7 +420,7 @@ enum err message_edit(struct call *call, const struct message_sender *from, stru
     if (e)
         return e;
     if (content_changes && !(m->flags & MESSAGE_LOADING))
-        m->edited_timestamp = opt_int_given(clock_us());
+        m->edited_timestamp = opt_int_present(clock_us());
     if (loaded)
         m->flags &= ~(int64_t)MESSAGE_LOADING;
     return message_save_and_emit(call, from->channel, m);

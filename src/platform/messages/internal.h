@@ -136,7 +136,7 @@ enum err uploaded_files_store(struct call *call, const struct list *drafts, stru
 
 /* --- media.c -------------------------------------------------------------------------- */
 
-struct media_info {
+struct attachment_media_info {
     const char *type;
     uint32_t width, height; /* in pixels, for pictures only; 0 if unknown */
 };
@@ -144,7 +144,7 @@ struct media_info {
 /* Replaces unsafe characters of a file name, removes leading dots, and limits the name to 100
  * bytes. */
 struct str sanitize_filename(struct arena *a, struct str name);
-struct media_info media_detect_type(struct str filename, struct str bytes);
+struct attachment_media_info media_detect_type(struct str filename, struct str bytes);
 /* Returns whether browsers may display this content type inline. */
 bool media_type_is_safe_inline(struct str type);
 

@@ -97,7 +97,7 @@ struct message_send_state {
     struct list uploads;          /* struct attachment */
 };
 
-static inline struct message_send_state *message_send_state_of(const struct call *call)
+static inline struct message_send_state *call_get_message_send_state(const struct call *call)
 {
     return call_passed_data(call, "message_send_state");
 }

@@ -43,7 +43,7 @@ static void emit_channel_pins_update(struct call *call, const struct channel *c,
     if (!channel_is_private(c->type))
         p.guild_id = opt_id_or_null(c->guild_id.value);
     if (pinned)
-        p.last_pin_timestamp = opt_int_given(clock_us());
+        p.last_pin_timestamp = opt_int_present(clock_us());
     call_emit(call, EVENT_CHANNEL_PINS_UPDATE, audience_of_channel(c), &changed_schema, &p);
 }
 

@@ -228,9 +228,9 @@ static enum err reply_with_slow_mode_cooldown(struct call *call, const struct ch
     if (e || (!message && !thread))
         return e;
     if (message)
-        left.message_send_cooldown_ms = opt_int_given(message);
+        left.message_send_cooldown_ms = opt_int_present(message);
     if (thread)
-        left.thread_create_cooldown_ms = opt_int_given(thread);
+        left.thread_create_cooldown_ms = opt_int_present(thread);
     call_set_status(call, 200);
     return call_reply_as_type(call, &type_cooldown, &left);
 }

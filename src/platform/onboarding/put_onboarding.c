@@ -39,7 +39,7 @@ static enum err check_option_roles(struct call *call, const struct onboarding_ch
             form_add_error(&call->form, &at, FORM_CHOICES,
                            "Value must be a role that can be assigned.");
         else if (!member_outranks_role(&w->standing, role))
-            return call_rank_error(call);
+            return call_rank_too_low_error(call);
     }
     return OK;
 }

@@ -169,8 +169,8 @@ static void options_to_entries(struct world_file_exporter *ex, const struct list
             .id = opt_id_or_null(o[i].id),
             .title = o[i].title,
             .description = { o[i].description.n ? GIVEN : ABSENT, o[i].description },
-            .roles = world_export_references(ex->tx, &ex->roles, &o[i].role_ids),
-            .channels = world_export_references(ex->tx, &ex->channels, &o[i].channel_ids),
+            .roles = world_file_export_references(ex->tx, &ex->roles, &o[i].role_ids),
+            .channels = world_file_export_references(ex->tx, &ex->channels, &o[i].channel_ids),
         };
         if (o[i].emoji)
             out->emoji = world_file_emoji_reference(ex->tx, o[i].emoji->id, o[i].emoji->name);
@@ -208,7 +208,8 @@ static enum err export_onboarding(struct world_file_exporter *ex, struct opt_obj
     *out = (struct world_onboarding){
         .enabled = { o.enabled ? GIVEN : ABSENT, o.enabled },
         .mode = { o.mode ? GIVEN : ABSENT, o.mode },
-        .default_channels = world_export_references(ex->tx, &ex->channels, &o.default_channel_ids),
+        .default_channels =
+            world_file_export_references(ex->tx, &ex->channels, &o.default_channel_ids),
     };
     prompts_to_entries(ex, &o.prompts, &out->prompts);
     *ret = (struct opt_object){ GIVEN, out };

@@ -96,7 +96,7 @@ static enum err export_welcome_screen(struct world_file_exporter *ex, struct opt
                                           .description =
                                               export_optional_text(row.screen.description) };
     for (size_t i = 0; i < row.screen.welcome_channels.count; i++) {
-        struct opt_str to = world_export_reference(ex->tx, &ex->channels, c[i].channel_id);
+        struct opt_str to = world_file_export_reference(ex->tx, &ex->channels, c[i].channel_id);
 
         if (to.given == GIVEN)
             *(struct world_welcome_channel *)export_add_list_item(

@@ -146,7 +146,7 @@ static enum err ack_channel(struct call *call, const struct channel *c, snowflak
         return e;
     if (in->manual) {
         event.manual = opt_true_or_absent(true);
-        event.mention_count = opt_int_given(s.mentions);
+        event.mention_count = opt_int_present(s.mentions);
     }
     if (in->flags.given == GIVEN)
         event.flags = in->flags;

@@ -53,7 +53,8 @@ static const char ADD_TOKEN[] =
     "insert into bulk_add_tokens (digest, user_id, user_ids, expires_at) values ($1, $2, $3, $4)";
 static const char DELETE_EXPIRED_TOKENS[] = "delete from bulk_add_tokens where expires_at <= $1";
 
-enum err bulk_friend_token_issue(struct call *call, const struct list *user_ids, struct str *ret)
+enum err bulk_friend_request_token_issue(struct call *call, const struct list *user_ids,
+                                         struct str *ret)
 {
     unsigned char secret[TOKEN_BYTES];
     int64_t now = clock_us();

@@ -96,7 +96,7 @@ static enum err send_friend_request(struct call *call, const struct friend_reque
     request.note =
         opt_str_or_null(in->note.given == GIVEN ? collapse_line_breaks(call->arena, in->note.value)
                                                 : (struct str){ 0 });
-    request.is_stranger = user_is_unacquainted(&known) && !in->server_verified;
+    request.is_stranger = users_have_no_acquaintance(&known) && !in->server_verified;
     request.is_spam = friend_request_is_spam(&record, request.is_stranger);
     if (request.is_spam)
         change->theirs.notify = false;
@@ -121,7 +121,7 @@ static enum err check_request_is_confirmed(struct call *call,
     enum err e = acquaintance_read(call->tx, bond->my_id, bond->their_id, &known);
     if (e)
         return e;
-    return user_is_unacquainted(&known) ? ERR_CONFIRM_STRANGER : OK;
+    return users_have_no_acquaintance(&known) ? ERR_CONFIRM_STRANGER : OK;
 }
 
 static enum err accept_friend_request(struct call *call, const struct friend_request_attempt *in,

@@ -37,7 +37,7 @@ enum relationship_operation {
 enum err relationship_compute_change(enum relationship_operation op,
                                      const struct relationship_pair *before,
                                      struct relationship_pair_change *ret);
-bool relationship_types_are_legal(int64_t mine, int64_t theirs);
+bool relationship_type_pair_is_valid(int64_t mine, int64_t theirs);
 bool relationship_is_unchanged(const struct relationship_pair *before,
                                const struct relationship_pair_change *c);
 
@@ -46,7 +46,7 @@ struct acquaintance {
     bool mutual_friend, mutual_guild, small_guild;
     bool suggested; /* the server suggested one user to the other as a friend */
 };
-bool user_is_unacquainted(const struct acquaintance *a);
+bool users_have_no_acquaintance(const struct acquaintance *a);
 /* Returns whether an account with these friend_source bits accepts a friend request. vouched is
  * true if the server suggested the user. */
 bool accepts_friend_request(int64_t sources, const struct acquaintance *a, bool vouched);

@@ -169,7 +169,7 @@ static enum err add_mutual_friends(struct call *call, struct profile *p)
     if (in->with_mutual_friends)
         p->mutual_friends = (struct opt_list){ GIVEN, friends };
     if (in->with_mutual_friends_count)
-        p->mutual_friends_count = opt_int_given((int64_t)friends.count);
+        p->mutual_friends_count = opt_int_present((int64_t)friends.count);
     return e;
 }
 
@@ -221,7 +221,7 @@ static enum err add_restricted_profile_fields(struct call *call, struct profile_
     about->accent_color = user->accent_color;
     about->pronouns = user->pronouns;
     if (user->premium_type)
-        p->premium_type = opt_int_given(user->premium_type);
+        p->premium_type = opt_int_present(user->premium_type);
     if (in->with_mutual_guilds)
         p->mutual_guilds = (struct opt_list){ GIVEN, *guilds };
     enum err e = profile_theme_colors_find(call->tx, user->id, &about->theme_colors);

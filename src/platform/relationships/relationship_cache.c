@@ -27,7 +27,7 @@ static void cache_relationships(struct tx *tx, const struct result_cache_key *ke
     result_cache_add_dependency(cache_entry, VERSIONED_RELATIONSHIPS, key->ids[0]);
     for (size_t i = 0; i < all->count; i++)
         result_cache_add_dependency(cache_entry, VERSIONED_USERS, ids[i]);
-    result_cache_end(cache_entry, encoded_users_copy(result_cache_arena(cache_entry), people));
+    result_cache_end(cache_entry, copy_encoded_members(result_cache_arena(cache_entry), people));
 }
 
 enum err relationships_read_json(struct tx *tx, snowflake user_id, bool refers,

@@ -130,9 +130,9 @@ static void relationship_from_side(const struct relationship_side *s, snowflake 
     if (friend)
         ret->nickname = s->nickname;
     if (friend || incoming)
-        ret->is_spam_request = opt_bool_given(incoming && s->is_spam);
+        ret->is_spam_request = opt_bool_present(incoming && s->is_spam);
     if (friend || pending) {
-        ret->stranger_request = opt_bool_given(incoming && s->is_stranger);
+        ret->stranger_request = opt_bool_present(incoming && s->is_stranger);
         ret->origin_application_id = opt_id_or_null(s->origin_application_id);
     }
     if (pending && s->note.given == GIVEN)
@@ -180,7 +180,7 @@ static struct relationship_side compute_side_after_change(const struct relations
         .ignored = c->ignored,
         .nickname = { .given = GIVEN_NULL },
         .note = { .given = GIVEN_NULL },
-        .since = opt_int_given(clock_us()),
+        .since = opt_int_present(clock_us()),
     };
     if (c->type == RELATIONSHIP_FRIEND)
         after.origin_application_id = before->origin_application_id;
@@ -367,6 +367,6 @@ enum err friends_read_for_application(struct tx *tx, snowflake user_id, snowflak
         return e;
     while (rows_next(&rows))
         add_relationship_from_row(tx, &rows, ret)->has_played_game =
-            opt_bool_given(!row_is_null(&rows, AFTER_USER));
+            opt_bool_present(!row_is_null(&rows, AFTER_USER));
     return rows_end(&rows);
 }

@@ -38,7 +38,7 @@ static enum relationship_pair_state find_pair_state_of_types(int64_t mine, int64
     return STATE_UNCHANGED;
 }
 
-bool relationship_types_are_legal(int64_t mine, int64_t theirs)
+bool relationship_type_pair_is_valid(int64_t mine, int64_t theirs)
 {
     return find_pair_state_of_types(mine, theirs) != STATE_UNCHANGED;
 }
@@ -155,7 +155,7 @@ bool relationship_is_unchanged(const struct relationship_pair *before,
 
 /* --- requests: permission and spam -------------------------------------------------------- */
 
-bool user_is_unacquainted(const struct acquaintance *a)
+bool users_have_no_acquaintance(const struct acquaintance *a)
 {
     return !a->mutual_friend && !a->small_guild && !a->suggested;
 }

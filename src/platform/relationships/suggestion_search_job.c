@@ -72,7 +72,7 @@ static struct list create_offers_from_friend_counts(struct arena *arena, const s
         *(struct suggested_user *)list_append(arena, &offers, sizeof(struct suggested_user)) =
             (struct suggested_user){
                 .user_id = t->id,
-                .mutual_friends = opt_int_given(t->count),
+                .mutual_friends = opt_int_present(t->count),
                 .score = t->count < SCORE_MUTUAL ? t->count : SCORE_MUTUAL,
             };
     }

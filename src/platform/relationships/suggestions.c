@@ -55,9 +55,9 @@ static void add_suggestion_reason(struct tx *tx, const struct rows *r, const str
                                    sizeof(struct str)) = row_text(r, 2);
     }
     if (!row_is_null(r, 3))
-        g->shown.mutual_friends_count = opt_int_given(row_int(r, 3));
+        g->shown.mutual_friends_count = opt_int_present(row_int(r, 3));
     if (reverse)
-        g->shown.from_suggested_user_contacts = opt_bool_given(true);
+        g->shown.from_suggested_user_contacts = opt_bool_present(true);
     if (str_is(source, SOURCE_MUTUAL))
         return;
     struct friend_suggestion_reason *reason =
@@ -155,8 +155,8 @@ enum err suggestion_delete(struct call *call, snowflake owner, snowflake suggest
 static const char WITHDRAW[] = "delete from friend_suggestions where user_id = $1 and "
                                "suggested_id = $2 and source = $3";
 
-enum err suggestion_delete_source(struct call *call, snowflake owner, snowflake suggested,
-                                  struct str source)
+enum err suggestions_delete_of_source(struct call *call, snowflake owner, snowflake suggested,
+                                      struct str source)
 {
     bool left = false;
     int64_t changed;
@@ -179,14 +179,15 @@ enum err suggestion_read_recipients(struct tx *tx, snowflake suggested, struct s
     return tx_read_ids(tx, OWNERS, BIND(v_id(suggested), v_text(source)), ret);
 }
 
-enum err suggestion_delete_source_everywhere(struct call *call, snowflake suggested,
-                                             struct str source)
+enum err suggestions_delete_of_source_everywhere(struct call *call, snowflake suggested,
+                                                 struct str source)
 {
     struct list owners;
     enum err e = suggestion_read_recipients(call->tx, suggested, source, &owners);
 
     for (size_t i = 0; !e && i < owners.count; i++)
-        e = suggestion_delete_source(call, ((const snowflake *)owners.items)[i], suggested, source);
+        e = suggestions_delete_of_source(call, ((const snowflake *)owners.items)[i], suggested,
+                                         source);
     return e;
 }
 
@@ -380,6 +381,6 @@ enum err suggestions_on_settings_change(struct call *call, const struct user_set
 
     if (!(lost & FOUND_BY_PHONE))
         return OK;
-    enum err e = suggestion_delete_source_everywhere(call, c->user_id, STR(SOURCE_CONTACTS));
-    return e ? e : suggestion_delete_source_everywhere(call, c->user_id, STR(SOURCE_REVERSE));
+    enum err e = suggestions_delete_of_source_everywhere(call, c->user_id, STR(SOURCE_CONTACTS));
+    return e ? e : suggestions_delete_of_source_everywhere(call, c->user_id, STR(SOURCE_REVERSE));
 }

@@ -43,14 +43,14 @@ enum err suggestion_delete(struct call *call, snowflake owner, snowflake suggest
 /* Deletes a suggestion and does not suggest the user again for 180 days. */
 enum err suggestion_dismiss(struct call *call, snowflake owner, snowflake suggested);
 /* Deletes the suggestion of one source; emits the event if no other source has it. */
-enum err suggestion_delete_source(struct call *call, snowflake owner, snowflake suggested,
-                                  struct str source);
+enum err suggestions_delete_of_source(struct call *call, snowflake owner, snowflake suggested,
+                                      struct str source);
 /* Reads the ids of the users to whom this source suggests the account. */
 enum err suggestion_read_recipients(struct tx *tx, snowflake suggested, struct str source,
                                     struct list *ret);
 /* Deletes the source's suggestions of this account to all other users. */
-enum err suggestion_delete_source_everywhere(struct call *call, snowflake suggested,
-                                             struct str source);
+enum err suggestions_delete_of_source_everywhere(struct call *call, snowflake suggested,
+                                                 struct str source);
 /* Deletes address book suggestions of an account that disabled discovery by phone number. */
 enum err suggestions_on_settings_change(struct call *call, const struct user_settings_change *c);
 

@@ -35,11 +35,11 @@ WORLD_OBJECT(relationship, relationship_fields, NULL);
 
 /* --- import --------------------------------------------------------------------------- */
 
-static void set_side(struct relationship_side *s, const struct world_relationship *r, int64_t type,
-                     struct opt_str nickname)
+static void set_relationship_side(struct relationship_side *s, const struct world_relationship *r,
+                                  int64_t type, struct opt_str nickname)
 {
     if (s->type != type || r->since.given == GIVEN)
-        s->since = opt_int_given(r->since.given == GIVEN ? r->since.value : clock_us());
+        s->since = opt_int_present(r->since.given == GIVEN ? r->since.value : clock_us());
     if (nickname.given == GIVEN)
         s->nickname = nickname;
     s->type = type;
@@ -60,10 +60,11 @@ static enum err save_relationship_pair(struct world_file_importer *im,
     if (e)
         return e;
     count(im, COUNT_RELATIONSHIPS, pair.mine.type != mine);
-    set_side(&pair.mine, r, mine, r->nickname);
+    set_relationship_side(&pair.mine, r, mine, r->nickname);
     if (!blocked)
-        set_side(&pair.theirs, r, friends ? RELATIONSHIP_FRIEND : RELATIONSHIP_INCOMING,
-                 r->target_nickname);
+        set_relationship_side(&pair.theirs, r,
+                              friends ? RELATIONSHIP_FRIEND : RELATIONSHIP_INCOMING,
+                              r->target_nickname);
     else if (pair.theirs.type != RELATIONSHIP_BLOCKED)
         pair.theirs = (struct relationship_side){ .ignored = pair.theirs.ignored,
                                                   .note = pair.theirs.note,

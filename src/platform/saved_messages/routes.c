@@ -134,7 +134,7 @@ static void save_data_from_row(const struct rows *r, void *ret)
                              .message_summary = STR(""),
                              .notes = STR("") };
     if (!row_is_null(r, 3))
-        d->due_at = opt_int_given(row_int(r, 3));
+        d->due_at = opt_int_present(row_int(r, 3));
 }
 
 static struct opt_id guild_id_of_channel(const struct channel *c)

@@ -25,7 +25,7 @@ static enum err prepare_event_image(struct call *call, snowflake id)
 
     *upload = (struct event_upload){ .id = id, .image.given = in->image.given };
     if (in->image.given == GIVEN) {
-        call->read = call_read_nothing;
+        call->read = call_read_only_path_objects;
         call->compute = store_event_image;
     }
     return OK;
@@ -77,7 +77,7 @@ static enum err reply_with_event(struct call *call, struct scheduled_event *e, b
     enum err err = scheduled_event_read_creator(call->tx, e);
 
     if (count)
-        e->user_count = opt_int_given(e->users);
+        e->user_count = opt_int_present(e->users);
     return err ? err : call_reply_object(call, e);
 }
 
@@ -114,7 +114,7 @@ enum err list_scheduled_events(struct call *call)
         if (!e)
             e = scheduled_event_read_creator(call->tx, &event[i]);
         if (q->with_user_count)
-            event[i].user_count = opt_int_given(event[i].users);
+            event[i].user_count = opt_int_present(event[i].users);
         *(struct scheduled_event *)list_append(call->arena, &shown, sizeof *event) = event[i];
     }
     return e ? e : call_reply_object(call, &shown);
@@ -198,7 +198,7 @@ static enum err save_event_change(struct call *call, const struct scheduled_even
         noted.status = in->status.value;
 
     if (upload->image.given != ABSENT)
-        e = picture_delete_old(call, "guild-events", now->id, &before->image, &upload->image);
+        e = picture_delete_previous(call, "guild-events", now->id, &before->image, &upload->image);
     if (in->recurrence_rule.given != ABSENT)
         delete_event_exceptions(call, now);
     if (!e)

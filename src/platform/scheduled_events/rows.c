@@ -106,7 +106,7 @@ enum err guild_add_scheduled_events(struct tx *tx, struct gateway_guild *ret)
         if (event[i].channel_id.given == GIVEN &&
             !channel_list_contains_id(&ret->channels, event[i].channel_id.value))
             continue;
-        event[i].user_count = opt_int_given(event[i].users);
+        event[i].user_count = opt_int_present(event[i].users);
         *(struct scheduled_event *)list_append(tx_arena(tx), &ret->guild_scheduled_events,
                                                sizeof *event) = event[i];
     }

@@ -22,7 +22,8 @@ enum err scheduled_events_read(struct tx *tx, snowflake guild_id, bool open, str
 void recurrence_validate(struct form *form, const struct json_path *at,
                          const struct scheduled_event_recurrence *r);
 
-extern const struct world_name_lookup event_naming; /* lookup of events by name in world files */
+extern const struct world_file_name_lookup
+    event_naming; /* lookup of events by name in world files */
 extern const struct domain scheduled_events_domain;
 extern const struct world_file_fields scheduled_events_world;
 

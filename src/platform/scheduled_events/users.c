@@ -26,7 +26,7 @@ static enum err read_subscriber_user(struct call *call, struct event_subscriber 
     return OK;
 }
 
-static bool include_all_fields(const void *arg, struct str name)
+static bool accept_every_json_field(const void *arg, struct str name)
 {
     (void)arg;
     (void)name;
@@ -45,7 +45,7 @@ static void write_subscribers_json(struct json_writer *j, const struct list *peo
         if (!p[i].user)
             continue;
         json_begin_object(j);
-        schema_encode_fields(j, type_partial_user.schema, p[i].user, include_all_fields, NULL);
+        schema_encode_fields(j, type_partial_user.schema, p[i].user, accept_every_json_field, NULL);
         if (p[i].member) {
             json_write_name(j, "guild_member");
             schema_encode_object(j, &member_schema, p[i].member);

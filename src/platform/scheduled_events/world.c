@@ -95,7 +95,7 @@ WORLD_OBJECT(event, event_fields, check_event_entry);
 
 /* --- import --------------------------------------------------------------------------- */
 
-const struct world_name_lookup event_naming =
+const struct world_file_name_lookup event_naming =
     WORLD_NAME_LOOKUP("event", "scheduled_events", "guild_id");
 static const char TYPE_OF_CHANNEL[] = "select type from channels where id = $1";
 
@@ -179,7 +179,8 @@ static enum err save_imported_event(struct world_file_importer *im, const struct
         return e;
     if (!e)
         event->image = before.image;
-    e = world_import_archived_picture(im, "guild-events", event->id, &in->image, &event->image);
+    e = world_file_import_archived_picture(im, "guild-events", event->id, &in->image,
+                                           &event->image);
     if (e)
         return e;
     event->guild_scheduled_event_exceptions = exceptions_from_entry(im, in, event->id);
@@ -282,7 +283,7 @@ static enum err event_to_entry(struct world_file_exporter *ex, const struct sche
         if (c->value == e->status && e->status != EVENT_SCHEDULED)
             ret->status = opt_str_or_null(str_of(c->text));
     if (e->channel_id.given == GIVEN)
-        ret->channel = world_export_reference(ex->tx, &ex->channels, e->channel_id.value);
+        ret->channel = world_file_export_reference(ex->tx, &ex->channels, e->channel_id.value);
     else if (e->entity_metadata)
         ret->location = e->entity_metadata->location;
     return read_username(ex->tx, e->creator_id, &ret->by);

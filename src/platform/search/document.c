@@ -281,7 +281,7 @@ static void unindexed_message_from_row(const struct rows *r, void *ret)
     add_embed_terms(a, d, row_text(r, 9));
 }
 
-enum err read_unindexed_documents(struct tx *tx, enum unindexed_order order, int64_t limit,
+enum err read_unindexed_documents(struct tx *tx, enum unindexed_document_order order, int64_t limit,
                                   struct list *ret)
 {
     struct list noted = { 0 }, with_files = { 0 };

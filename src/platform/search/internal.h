@@ -26,12 +26,12 @@ struct str search_term_of_name(struct arena *a, char kind, struct str name);
 /* Returns the index term for a word, such as a word of a file name. */
 struct str search_term_of_word(struct arena *a, char kind, struct str word);
 
-enum unindexed_order {
+enum unindexed_document_order {
     UNINDEXED_NEWEST,
     UNINDEXED_OLDEST_LOCKED /* oldest first; locks their rows and skips rows that others lock */
 };
 /* Reads up to `limit` unindexed messages (struct search_document) in this order. */
-enum err read_unindexed_documents(struct tx *tx, enum unindexed_order order, int64_t limit,
+enum err read_unindexed_documents(struct tx *tx, enum unindexed_document_order order, int64_t limit,
                                   struct list *ret);
 
 /* --- query.c: query parameters -------------------------------------------------------- */
@@ -99,8 +99,8 @@ enum err message_index_search(struct call *call, const struct search_terms *t,
 /* Disables the prefix match of a word on SQLite if SEARCH_MAX_RESULTS messages match the whole
  * query with the exact word: these fill a result, and FTS5 would read the rows of all words with
  * the prefix. Only for terms without content checks. */
-enum err message_index_limit_prefix(struct call *call, struct search_terms *t,
-                                    const struct search_id_range *r);
+enum err message_index_limit_prefix_match(struct call *call, struct search_terms *t,
+                                          const struct search_id_range *r);
 /* Formats ids as a parameter: a JSON array for SQLite, an array for PostgreSQL. */
 struct str search_format_ids(struct arena *a, const snowflake *ids, size_t count, bool sqlite);
 /* Reads the columns id and content of each of these messages. */

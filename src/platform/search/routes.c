@@ -171,7 +171,8 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
     struct list indexed;
 
     range.oldest = range.oldest && !relevant;
-    enum err e = needs_message_contents(t, q) ? OK : message_index_limit_prefix(call, t, &range);
+    enum err e =
+        needs_message_contents(t, q) ? OK : message_index_limit_prefix_match(call, t, &range);
     if (e)
         return e;
     e = find_unindexed_hits(call, t, &range, &noted);
@@ -340,7 +341,7 @@ static enum err check_search_permission(struct call *call)
         return e;
     if (app.flags & APPLICATION_MESSAGE_CONTENT)
         return OK;
-    call_set_cause(
+    call_set_refusal_cause(
         call,
         "the application has not enabled the privileged intent MESSAGE_CONTENT; enable it in the "
         "settings of the application");

@@ -40,7 +40,7 @@ WORLD_OBJECT(sound, sound_fields, check_sound_entry);
 
 /* --- import --------------------------------------------------------------------------- */
 
-static const struct world_name_lookup sound_naming =
+static const struct world_file_name_lookup sound_naming =
     WORLD_NAME_LOOKUP("sound", "sounds", "guild_id");
 
 static enum err import_sound_file(struct world_file_importer *im, const struct opt_str *uri,
@@ -55,7 +55,7 @@ static enum err import_sound_file(struct world_file_importer *im, const struct o
 
     if (!sound_decode_data_uri(im->arena, uri->value, &note.bytes)) {
         *ret = opt_str_or_null(note.name);
-        return world_import_attachment(im, &note);
+        return world_file_import_attachment(im, &note);
     }
     form_add_error(im->form, at, "WORLD_NO_SOUND",
                    "not an MP3 or Ogg file of at most 5.2 seconds and 512 KiB, as a data URI");
@@ -110,7 +110,7 @@ static bool sound_entry_from_row(struct world_file_exporter *ex, const struct ro
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
         .volume = { row_real(r, 2) == 1 ? ABSENT : GIVEN, row_real(r, 2) },
-        .emoji = world_export_reference(ex->tx, &ex->emojis, row_id(r, 3)),
+        .emoji = world_file_export_reference(ex->tx, &ex->emojis, row_id(r, 3)),
         .unicode_emoji = export_nondefault_text(r, 4, NULL),
         .by = export_nondefault_text(r, 5, NULL),
     };

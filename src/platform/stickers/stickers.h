@@ -16,7 +16,7 @@ enum err sticker_find(struct tx *tx, snowflake id, struct sticker *ret);
 enum err sticker_find_usable(struct tx *tx, const struct emoji_user *who, snowflake id,
                              struct sticker *ret);
 
-extern const struct world_name_lookup
+extern const struct world_file_name_lookup
     sticker_naming; /* lookup of stickers by name in world files */
 extern const struct domain stickers_domain;
 extern const struct domain sticker_files_domain; /* route /stickers/{file}, outside of /api */

@@ -34,7 +34,7 @@ static const struct field sticker_fields[] = {
 
 WORLD_OBJECT(sticker, sticker_fields, NULL);
 
-const struct world_name_lookup sticker_naming =
+const struct world_file_name_lookup sticker_naming =
     WORLD_NAME_LOOKUP("sticker", "stickers", "guild_id");
 
 static const char *const format_words[] = { NULL, "png", "apng", "lottie", "gif" };

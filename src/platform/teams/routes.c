@@ -147,7 +147,7 @@ static enum err modify_team(struct call *call)
     if (in->name.given == GIVEN)
         team->name = in->name.value;
     if (in->icon.given != ABSENT) {
-        e = picture_delete_old(call, "team-icons", team->id, &team->icon, &change->icon);
+        e = picture_delete_previous(call, "team-icons", team->id, &team->icon, &change->icon);
         team->icon = change->icon;
     }
     if (!e)

@@ -130,11 +130,11 @@ static void plan_channel(struct template_guild_plan *p, const struct template_ch
     c->type = t->type;
     c->name = t->name;
     c->topic = t->topic;
-    c->position = opt_int_given(t->position);
-    c->bitrate = opt_int_given(t->bitrate);
-    c->user_limit = opt_int_given(t->user_limit);
-    c->nsfw = opt_bool_given(t->nsfw);
-    c->rate_limit_per_user = opt_int_given(t->rate_limit_per_user);
+    c->position = opt_int_present(t->position);
+    c->bitrate = opt_int_present(t->bitrate);
+    c->user_limit = opt_int_present(t->user_limit);
+    c->nsfw = opt_bool_present(t->nsfw);
+    c->rate_limit_per_user = opt_int_present(t->rate_limit_per_user);
     c->parent_id = planned_channel_id_of_number(p, t->parent_id);
     c->default_auto_archive_duration = t->default_auto_archive_duration;
     c->default_thread_rate_limit_per_user = t->default_thread_rate_limit_per_user;
@@ -215,7 +215,7 @@ static enum err insert_channel_batch(struct call *step)
     int64_t until = clock_thread_cpu_ns() + STEP_NS;
     size_t rows = 0;
     struct guild held;
-    enum err e = guild_find_in_creation(step->tx, p->guild.id, &held);
+    enum err e = guild_find_being_created(step->tx, p->guild.id, &held);
 
     p->step_position = p->written;
     while (!e && p->step_position < p->channel_count && rows < STEP_ROWS &&
@@ -243,7 +243,7 @@ static enum err read_created_guild(struct call *step)
                               .user = user,
                               .joined_at = p->shown.joined_at };
     p->shown.members = (struct list){ owner, 1 };
-    enum err e = guild_find_in_creation(step->tx, p->guild.id, &p->shown.guild);
+    enum err e = guild_find_being_created(step->tx, p->guild.id, &p->shown.guild);
     if (!e)
         e = guild_channels(step->tx, p->guild.id, &p->shown.channels, &threads);
     if (!e)

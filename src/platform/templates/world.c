@@ -108,8 +108,8 @@ static enum err export_template(struct world_file_exporter *ex, struct opt_objec
         .description = export_optional_text(t.description),
         .by = opt_str_or_null(format_id_string(ex->tx, t.creator_id)),
         .usage_count = { t.usage_count ? GIVEN : ABSENT, t.usage_count },
-        .created_at = opt_int_given(t.created_at),
-        .updated_at = opt_int_given(t.updated_at),
+        .created_at = opt_int_present(t.created_at),
+        .updated_at = opt_int_present(t.updated_at),
     };
     *ret = (struct opt_object){ GIVEN, out };
     return OK;

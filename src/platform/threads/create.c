@@ -53,7 +53,7 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
     /* The creator becomes a thread member only after this event, so starter_id adds the creator. */
     struct audience to = audience_of_channel(ret);
     to.starter_id = plan->owner_id;
-    ret->newly_created = opt_bool_given(true);
+    ret->newly_created = opt_bool_present(true);
     call_emit(call, EVENT_THREAD_CREATE, to, &channel_schema, ret);
     ret->newly_created.given = ABSENT;
     return OK;

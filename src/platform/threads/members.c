@@ -32,7 +32,7 @@ static enum err check_list_members_intent(struct call *call)
         return e;
     if (flags & MEMBERS_INTENT)
         return OK;
-    call_set_cause(
+    call_set_refusal_cause(
         call,
         "the application has not enabled the privileged intent GUILD_MEMBERS; enable it in the "
         "settings of the application");

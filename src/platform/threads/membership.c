@@ -73,7 +73,7 @@ static void emit_thread_create(struct call *call, const struct channel *thread,
     own.member = NULL;
     own.presence.given = ABSENT;
     c.member = &own;
-    c.member_count = opt_int_given(count);
+    c.member_count = opt_int_present(count);
     call_emit_to_user_in_guild(call, EVENT_THREAD_CREATE, m->user_id.value, thread->guild_id.value,
                                &channel_schema, &c);
 }

@@ -189,7 +189,7 @@ static enum err export_poll(struct tx *tx, snowflake message, struct opt_object 
     if (e || !poll)
         return e;
     *out = (struct world_poll){ .question = poll->question->text.value,
-                                .ends_at = opt_int_given(poll->expiry),
+                                .ends_at = opt_int_present(poll->expiry),
                                 .allow_multiselect = opt_true_or_absent(poll->allow_multiselect) };
     for (size_t i = 0; i < poll->answers.count; i++) {
         const struct poll_answer *a = (const struct poll_answer *)poll->answers.items + i;

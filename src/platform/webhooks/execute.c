@@ -76,7 +76,7 @@ static bool component_is_interactive(const struct component *c)
 /* Interactive components need an application that receives their interactions. */
 static enum err check_webhook_components(struct call *call, const struct message_sender *from)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
 
     if (from->without_components || from->application_id ||
         !any_component_is_interactive(&in->components.value))
@@ -107,7 +107,7 @@ enum err prepare_converted_webhook_message(struct call *call, const struct messa
 
 static enum err check_message_username(struct call *call)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
 
     if (in->username.given != GIVEN || webhook_name_is_allowed(in->username.value))
         return OK;
@@ -117,7 +117,7 @@ static enum err check_message_username(struct call *call)
 
 static enum err check_avatar_url(struct call *call)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
 
     if (in->avatar_url.given != GIVEN)
         return OK;
@@ -132,7 +132,7 @@ static enum err check_avatar_url(struct call *call)
 
 static struct opt_str choose_displayed_author_name(const struct call *call)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
     const struct webhook *h = call->target.webhook;
 
     if (in->username.given == GIVEN)
@@ -143,7 +143,7 @@ static struct opt_str choose_displayed_author_name(const struct call *call)
 /* Reads the avatar from the message's avatar_url, or else of the webhook. */
 static enum err read_displayed_avatar(const struct call *call, struct opt_str *ret)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
     const struct webhook *h = call->target.webhook;
 
     *ret = h->avatar;
@@ -162,7 +162,7 @@ static snowflake upload_quota_owner_of_webhook(const struct webhook *h)
 /* Checks thread_name and thread_id. In a forum, thread_name creates a post. */
 static enum err check_thread_name_and_id(const struct call *call, bool *ret_post)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
     const struct webhook_execute_query *q = call->query;
     const struct channel *c = call->target.channel;
     bool named = in->thread_name.given == GIVEN, threaded = q->thread_id.given == GIVEN;
@@ -187,7 +187,7 @@ static enum err check_channel_accepts_message(const struct call *call)
 /* Creates a forum post that the webhook owns, without thread members. */
 static enum err create_forum_post(struct call *call, struct new_message *draft, struct message *ret)
 {
-    const struct message_body *in = message_send_state_of(call)->in;
+    const struct message_body *in = call_get_message_send_state(call)->in;
     const struct channel *forum = call->target.channel;
     struct new_thread plan = { .parent = forum,
                                .name = in->thread_name.value,

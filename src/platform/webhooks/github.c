@@ -99,5 +99,5 @@ enum err prepare_execute_github_webhook(struct call *call)
 /* POST /webhooks/{webhook.id}/{webhook.token}/github */
 enum err execute_github_webhook(struct call *call)
 {
-    return message_send_state_of(call)->in ? send_converted_webhook_message(call) : OK;
+    return call_get_message_send_state(call)->in ? send_converted_webhook_message(call) : OK;
 }

@@ -258,7 +258,7 @@ enum err prepare_create_webhook(struct call *call)
     p->id = snowflake_new();
     p->avatar.given = GIVEN_NULL;
     if (in->avatar.given == GIVEN) {
-        call->read = call_read_nothing;
+        call->read = call_read_only_path_objects;
         call->compute = store_avatar_of_new_webhook;
     }
     return OK;
@@ -380,7 +380,7 @@ enum err prepare_modify_webhook(struct call *call)
 
     p->avatar.given = in->avatar.given;
     if (in->avatar.given == GIVEN) {
-        call->read = call_read_nothing;
+        call->read = call_read_only_path_objects;
         call->compute = store_avatar_of_changed_webhook;
     }
     return OK;
@@ -426,7 +426,7 @@ enum err modify_webhook(struct call *call)
     if (in->name.given == GIVEN)
         h->name = in->name;
     if (!e && p->avatar.given != ABSENT)
-        e = picture_delete_old(call, "avatars", h->id, &h->avatar, &p->avatar);
+        e = picture_delete_previous(call, "avatars", h->id, &h->avatar, &p->avatar);
     if (p->avatar.given != ABSENT)
         h->avatar = p->avatar;
     if (!e)

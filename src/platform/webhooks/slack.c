@@ -225,7 +225,7 @@ static struct str convert_slack_links(struct arena *arena, struct str s)
     return buf_move_to_arena(&out, arena);
 }
 
-static struct opt_str text_or_absent(struct str s)
+static struct opt_str opt_text_if_not_empty(struct str s)
 {
     return s.n ? opt_str_or_null(s) : (struct opt_str){ 0 };
 }
@@ -249,8 +249,9 @@ static struct opt_object embed_author_of_attachment(struct arena *arena,
     if (!a->author_name.value.n)
         return (struct opt_object){ 0 };
     author = arena_alloc(arena, sizeof *author);
-    *author = (struct embed_author){ a->author_name.value, text_or_absent(a->author_link.value),
-                                     text_or_absent(a->author_icon.value) };
+    *author =
+        (struct embed_author){ a->author_name.value, opt_text_if_not_empty(a->author_link.value),
+                               opt_text_if_not_empty(a->author_icon.value) };
     return (struct opt_object){ GIVEN, author };
 }
 
@@ -262,7 +263,7 @@ static struct opt_object embed_footer_of_attachment(struct arena *arena,
     if (!a->footer.value.n)
         return (struct opt_object){ 0 };
     footer = arena_alloc(arena, sizeof *footer);
-    *footer = (struct embed_footer){ a->footer.value, text_or_absent(a->footer_icon.value) };
+    *footer = (struct embed_footer){ a->footer.value, opt_text_if_not_empty(a->footer_icon.value) };
     return (struct opt_object){ GIVEN, footer };
 }
 
@@ -299,9 +300,9 @@ static void embed_from_attachment(struct arena *arena, const struct slack_attach
                                   struct embed *ret)
 {
     *ret = (struct embed){
-        .title = text_or_absent(a->title.value),
-        .description = text_or_absent(description_of_attachment(arena, a)),
-        .url = text_or_absent(a->title_link.value),
+        .title = opt_text_if_not_empty(a->title.value),
+        .description = opt_text_if_not_empty(description_of_attachment(arena, a)),
+        .url = opt_text_if_not_empty(a->title_link.value),
         .footer = embed_footer_of_attachment(arena, a),
         .image = embed_media_of_url(arena, a->image_url),
         .thumbnail = embed_media_of_url(arena, a->thumb_url),
@@ -361,7 +362,7 @@ enum err prepare_execute_slack_webhook(struct call *call)
     *out = (struct message_body){ 0 };
     if (!in)
         return prepare_converted_webhook_message(call, out);
-    out->content = text_or_absent(convert_slack_links(call->arena, in->text.value));
+    out->content = opt_text_if_not_empty(convert_slack_links(call->arena, in->text.value));
     out->username = in->username;
     out->avatar_url = in->icon_url;
     out->embeds.given = in->attachments.count ? GIVEN : ABSENT;

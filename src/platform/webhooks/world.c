@@ -64,7 +64,7 @@ static enum err import_webhook(struct world_file_importer *im, const void *entry
         made.user_id = by;
     if (application)
         made.application_id = opt_id_or_null(application);
-    e = world_import_archived_picture(im, "avatars", id, &h->avatar, &made.avatar);
+    e = world_file_import_archived_picture(im, "avatars", id, &h->avatar, &made.avatar);
     return e ? e : webhook_insert(im->tx, &made);
 }
 
@@ -84,9 +84,9 @@ static bool webhook_entry_from_row(struct world_file_exporter *ex, const struct 
     *h = (struct world_webhook){
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
-        .channel = world_export_reference(ex->tx, &ex->channels, row_id(r, 2)).value,
+        .channel = world_file_export_reference(ex->tx, &ex->channels, row_id(r, 2)).value,
         .by = export_nondefault_text(r, 3, NULL),
-        .application = world_export_reference(ex->tx, &ex->applications, row_id(r, 4)),
+        .application = world_file_export_reference(ex->tx, &ex->applications, row_id(r, 4)),
     };
     return true;
 }

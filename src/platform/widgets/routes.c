@@ -236,11 +236,11 @@ static enum err add_voice_state_to_widget_member(struct call *call, const struct
     if (e || !shown)
         return e;
     out->channel_id = opt_id_or_null(row_id(&r, 0));
-    out->deaf = opt_bool_given(m->deaf);
-    out->mute = opt_bool_given(m->mute);
-    out->self_deaf = opt_bool_given(row_bool(&r, 1));
-    out->self_mute = opt_bool_given(row_bool(&r, 2));
-    out->suppress = opt_bool_given(row_bool(&r, 3));
+    out->deaf = opt_bool_present(m->deaf);
+    out->mute = opt_bool_present(m->mute);
+    out->self_deaf = opt_bool_present(row_bool(&r, 1));
+    out->self_mute = opt_bool_present(row_bool(&r, 2));
+    out->suppress = opt_bool_present(row_bool(&r, 3));
     return OK;
 }
 

@@ -43,7 +43,7 @@ static enum err export_widget(struct world_file_exporter *ex, struct opt_object 
         return e;
     *out = (struct world_widget){
         .enabled = export_nondefault_bool(&r, 0, false),
-        .channel = world_export_reference(ex->tx, &ex->channels, row_id(&r, 1)),
+        .channel = world_file_export_reference(ex->tx, &ex->channels, row_id(&r, 1)),
     };
     *ret = (struct opt_object){ GIVEN, out };
     return OK;

@@ -13,7 +13,7 @@ static enum err export_in_transaction(struct tx *tx, void *arg)
     struct world_file_exporter ex = { .format = out->format, .tx = tx };
     void *file = arena_alloc(tx_arena(tx), world_file_entry_size(out->format, NULL));
     struct json_writer j = json_writer_to_buf(&out->text);
-    enum err e = world_export_fields(&ex, NULL, 0, file, 1);
+    enum err e = world_file_export_fields(&ex, NULL, 0, file, 1);
 
     if (e)
         return e;

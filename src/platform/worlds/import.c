@@ -109,7 +109,7 @@ static enum err import_in_transaction(struct tx *tx, void *arg)
     in->unread = (struct list){ 0 };
     in->form = (struct form){ .arena = in->arena };
     init_report(in->report);
-    enum err e = world_import_fields(&im, NULL, in->file, NULL, 0);
+    enum err e = world_file_import_fields(&im, NULL, in->file, NULL, 0);
     if (!e && form_has_errors(&in->form))
         return ERR_INVALID_FORM_BODY;
     if (!e && in->unread.count)
@@ -161,7 +161,7 @@ enum err world_file_import(struct store *store, const struct world_file_import_o
     enum err e = schema_decode(world_file_schema_type(in.format), text, &in.form, &file);
     if (!e) {
         in.file = file;
-        e = world_prepare_fields(in.format, options, arena, file);
+        e = world_file_prepare_fields(in.format, options, arena, file);
     }
     map_init(&in.archived);
     do {

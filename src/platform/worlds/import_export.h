@@ -104,7 +104,7 @@ struct archived_file {
 };
 
 /* How world files find objects of a type. Queries return the lowest id and the match count. */
-struct world_name_lookup {
+struct world_file_name_lookup {
     const char *word;
     struct sql by_name; /* $1 is the name, $2 the guild if `scoped` */
     struct sql by_id;   /* $1 is the id, $2 the guild if `scoped` */
@@ -121,22 +121,23 @@ struct world_name_lookup {
                           " = $2"),                                                                \
         .any_id = SQL_TEXT("select min(id), count(*) from " table_ " where id = $1")               \
     }
-extern const struct world_name_lookup user_naming, application_naming, guild_naming, role_naming,
-    channel_naming, emoji_naming, webhook_naming;
+extern const struct world_file_name_lookup user_naming, application_naming, guild_naming,
+    role_naming, channel_naming, emoji_naming, webhook_naming;
 
 /* Resolves a reference to an id. Sets 0 and records an error unless exactly one object matches. */
 enum err world_file_resolve_reference(struct world_file_importer *im,
-                                      const struct world_name_lookup *n, snowflake guild,
+                                      const struct world_file_name_lookup *n, snowflake guild,
                                       struct str to, const struct json_path *at, snowflake *ret);
 /* Resolves the reference in field `name` of the entry at path `up`; 0 if the field is absent. */
 enum err world_file_resolve_optional_reference(struct world_file_importer *im,
-                                               const struct world_name_lookup *n, snowflake guild,
-                                               const struct opt_str *to, const struct json_path *up,
-                                               const char *name, snowflake *ret);
+                                               const struct world_file_name_lookup *n,
+                                               snowflake guild, const struct opt_str *to,
+                                               const struct json_path *up, const char *name,
+                                               snowflake *ret);
 /* Finds the stored object of an entry. *ret is 0 if the object is new or if an error was
  * recorded. */
 enum err world_file_find_existing_object(struct world_file_importer *im,
-                                         const struct world_name_lookup *n, snowflake guild,
+                                         const struct world_file_name_lookup *n, snowflake guild,
                                          struct opt_id id, struct str name,
                                          const struct json_path *at, snowflake *ret);
 
@@ -177,18 +178,18 @@ enum imported_object_kind {
 void count(struct world_file_importer *im, enum imported_object_kind what, bool made);
 
 /* Calls step for each entry of the list with the entry's path. `all` is the path of the list. */
-enum err world_import_entries(struct world_file_importer *im, const struct opt_list *list,
-                              size_t size, const struct json_path *all, world_import_function *step,
-                              snowflake owner);
+enum err world_file_import_entries(struct world_file_importer *im, const struct opt_list *list,
+                                   size_t size, const struct json_path *all,
+                                   world_import_function *step, snowflake owner);
 
 /* Returns the id under which an entry is stored; 0 if a validation error was recorded. */
 enum err world_file_resolve_entry_id(struct world_file_importer *im,
-                                     const struct world_name_lookup *n, snowflake guild,
+                                     const struct world_file_name_lookup *n, snowflake guild,
                                      struct opt_id id, struct str name, const struct json_path *at,
                                      snowflake *ret);
 /* Resolves a list of references to a list of snowflakes. */
 enum err world_file_resolve_references(struct world_file_importer *im,
-                                       const struct world_name_lookup *n, snowflake guild,
+                                       const struct world_file_name_lookup *n, snowflake guild,
                                        const struct opt_list *names, const struct json_path *up,
                                        const char *name, struct list *ret);
 
@@ -201,8 +202,8 @@ struct world_file_attachment {
     struct str name, bytes;
 };
 /* Inserts the row of a file. world_file_import stores the bytes of the file before the commit. */
-enum err world_import_attachment(struct world_file_importer *im,
-                                 const struct world_file_attachment *note);
+enum err world_file_import_attachment(struct world_file_importer *im,
+                                      const struct world_file_attachment *note);
 /* Returns true for names of a-z, 0-9 and _, which cannot name a file elsewhere. */
 bool world_file_is_plain_name(struct str name);
 /* Map a file into memory; world_file_map returns false if it cannot be read. */
@@ -212,14 +213,14 @@ void world_file_unmap(struct str bytes);
 enum err archived_file_store(struct store *store, struct archived_file *f);
 /* Inserts the row of a file of the archive, options->files/files/FOLDER/NAME. It is not read into
  * memory. *ret is its size; -1 if there is no such file. note->bytes is not used. */
-enum err world_import_archived_file(struct world_file_importer *im, const char *folder,
-                                    struct str name, const struct world_file_attachment *note,
-                                    int64_t *ret);
+enum err world_file_import_archived_file(struct world_file_importer *im, const char *folder,
+                                         struct str name, const struct world_file_attachment *note,
+                                         int64_t *ret);
 /* Stores the picture AREA/OWNER/HASH of the archive under the same name, and sets *ret to the hash.
  * *ret does not change if the archive does not have it, or if it is *ret already. */
-enum err world_import_archived_picture(struct world_file_importer *im, const char *area,
-                                       snowflake owner, const struct opt_str *hash,
-                                       struct opt_str *ret);
+enum err world_file_import_archived_picture(struct world_file_importer *im, const char *area,
+                                            snowflake owner, const struct opt_str *hash,
+                                            struct opt_str *ret);
 /* --- export --------------------------------------------------------------------------- */
 
 struct exported_object_name {
@@ -235,12 +236,12 @@ struct world_file_exporter {
         applications; /* struct exported_object_name, of the guild */
 };
 /* Reads the names of roles, channels and emojis of the guild ex->guild, and of all applications. */
-enum err world_export_read_names(struct world_file_exporter *ex);
+enum err world_file_export_read_names(struct world_file_exporter *ex);
 /* Returns the object's name if unique, else its id; absent if the object does not exist. */
-struct opt_str world_export_reference(struct tx *tx, const struct list *things, snowflake id);
+struct opt_str world_file_export_reference(struct tx *tx, const struct list *things, snowflake id);
 /* Converts a list of ids to references. Skips deleted objects. */
-struct opt_list world_export_references(struct tx *tx, const struct list *things,
-                                        const struct list *ids);
+struct opt_list world_file_export_references(struct tx *tx, const struct list *things,
+                                             const struct list *ids);
 
 /* Exports a value only if it differs from the default that an import uses. */
 static inline struct opt_int export_nondefault_int(const struct rows *r, int column, int64_t usual)

@@ -20,8 +20,8 @@ static enum err insert_file_row(struct world_file_importer *im, snowflake id,
                     .id = id, .name = p->name, .digest = digest, .size = (int64_t)bytes.n });
 }
 
-enum err world_import_attachment(struct world_file_importer *im,
-                                 const struct world_file_attachment *note)
+enum err world_file_import_attachment(struct world_file_importer *im,
+                                      const struct world_file_attachment *note)
 {
     struct world_file_picture *p = list_append(im->arena, im->pictures, sizeof *p);
 
@@ -97,9 +97,9 @@ enum err archived_file_store(struct store *store, struct archived_file *f)
     return e;
 }
 
-enum err world_import_archived_file(struct world_file_importer *im, const char *folder,
-                                    struct str name, const struct world_file_attachment *note,
-                                    int64_t *ret)
+enum err world_file_import_archived_file(struct world_file_importer *im, const char *folder,
+                                         struct str name, const struct world_file_attachment *note,
+                                         int64_t *ret)
 {
     *ret = -1;
     if (!im->options->files || !world_file_is_plain_name(name))
@@ -116,9 +116,9 @@ enum err world_import_archived_file(struct world_file_importer *im, const char *
                                                                      .size = f->size });
 }
 
-enum err world_import_archived_picture(struct world_file_importer *im, const char *area,
-                                       snowflake owner, const struct opt_str *hash,
-                                       struct opt_str *ret)
+enum err world_file_import_archived_picture(struct world_file_importer *im, const char *area,
+                                            snowflake owner, const struct opt_str *hash,
+                                            struct opt_str *ret)
 {
     struct str folder = str_printf(im->arena, "%s/%llu", area, (unsigned long long)owner);
     struct world_file_attachment note = { .id = snowflake_new(),
@@ -128,7 +128,7 @@ enum err world_import_archived_picture(struct world_file_importer *im, const cha
 
     if (hash->given != GIVEN || (ret->given == GIVEN && str_eq(ret->value, hash->value)))
         return OK;
-    enum err e = world_import_archived_file(im, note.area, hash->value, &note, &size);
+    enum err e = world_file_import_archived_file(im, note.area, hash->value, &note, &size);
     if (size >= 0)
         *ret = *hash;
     return e;

@@ -1,26 +1,26 @@
 /* references.c - resolves names and ids in a world file to objects of the store. */
 #include "platform/worlds/import_export.h"
 
-const struct world_name_lookup user_naming = {
+const struct world_file_name_lookup user_naming = {
     .word = "user",
     .by_name = SQL_TEXT("select min(id), count(*) from users where username = $1"),
     .by_id = SQL_TEXT("select min(id), count(*) from users where id = $1"),
     .any_id = SQL_TEXT("select min(id), count(*) from users where id = $1"),
     .unique = true,
 };
-const struct world_name_lookup application_naming = {
+const struct world_file_name_lookup application_naming = {
     .word = "application",
     .by_name = SQL_TEXT("select min(id), count(*) from applications where name = $1"),
     .by_id = SQL_TEXT("select min(id), count(*) from applications where id = $1"),
     .any_id = SQL_TEXT("select min(id), count(*) from applications where id = $1"),
 };
-const struct world_name_lookup guild_naming = {
+const struct world_file_name_lookup guild_naming = {
     .word = "guild",
     .by_name = SQL_TEXT("select min(id), count(*) from guilds where name = $1 and removed = 0"),
     .by_id = SQL_TEXT("select min(id), count(*) from guilds where id = $1 and removed = 0"),
     .any_id = SQL_TEXT("select min(id), count(*) from guilds where id = $1 and removed = 0"),
 };
-const struct world_name_lookup role_naming = {
+const struct world_file_name_lookup role_naming = {
     .word = "role",
     .by_name = SQL_TEXT("select min(id), count(*) from roles where name = $1 and guild_id = $2 "
                         "and position >= 0"),
@@ -29,11 +29,11 @@ const struct world_name_lookup role_naming = {
     .any_id = SQL_TEXT("select min(id), count(*) from roles where id = $1"),
     .scoped = true,
 };
-const struct world_name_lookup channel_naming =
+const struct world_file_name_lookup channel_naming =
     WORLD_NAME_LOOKUP("channel", "channels", "guild_id");
 
-const struct world_name_lookup emoji_naming = WORLD_NAME_LOOKUP("emoji", "emojis", "guild_id");
-const struct world_name_lookup webhook_naming =
+const struct world_file_name_lookup emoji_naming = WORLD_NAME_LOOKUP("emoji", "emojis", "guild_id");
+const struct world_file_name_lookup webhook_naming =
     WORLD_NAME_LOOKUP("webhook", "webhooks", "guild_id");
 
 static enum err read_reference(struct world_file_importer *im, struct sql sql, struct value what,
@@ -52,14 +52,14 @@ static enum err read_reference(struct world_file_importer *im, struct sql sql, s
 }
 
 static struct value name_column_value(const struct world_file_importer *im,
-                                      const struct world_name_lookup *n, struct str name)
+                                      const struct world_file_name_lookup *n, struct str name)
 {
     /* Usernames are stored in lower case. */
     return v_text(n == &user_naming ? str_lower(im->arena, str_trim(name)) : name);
 }
 
 enum err world_file_resolve_reference(struct world_file_importer *im,
-                                      const struct world_name_lookup *n, snowflake guild,
+                                      const struct world_file_name_lookup *n, snowflake guild,
                                       struct str to, const struct json_path *at, snowflake *ret)
 {
     int64_t found = 0;
@@ -88,9 +88,10 @@ enum err world_file_resolve_reference(struct world_file_importer *im,
 }
 
 enum err world_file_resolve_optional_reference(struct world_file_importer *im,
-                                               const struct world_name_lookup *n, snowflake guild,
-                                               const struct opt_str *to, const struct json_path *up,
-                                               const char *name, snowflake *ret)
+                                               const struct world_file_name_lookup *n,
+                                               snowflake guild, const struct opt_str *to,
+                                               const struct json_path *up, const char *name,
+                                               snowflake *ret)
 {
     struct json_path at = json_path_key(up, str_of(name));
 
@@ -100,7 +101,7 @@ enum err world_file_resolve_optional_reference(struct world_file_importer *im,
 }
 
 static enum err find_existing_by_id(struct world_file_importer *im,
-                                    const struct world_name_lookup *n, snowflake guild,
+                                    const struct world_file_name_lookup *n, snowflake guild,
                                     snowflake id, struct str name, const struct json_path *at,
                                     snowflake *ret)
 {
@@ -128,7 +129,7 @@ static enum err find_existing_by_id(struct world_file_importer *im,
 }
 
 enum err world_file_find_existing_object(struct world_file_importer *im,
-                                         const struct world_name_lookup *n, snowflake guild,
+                                         const struct world_file_name_lookup *n, snowflake guild,
                                          struct opt_id id, struct str name,
                                          const struct json_path *at, snowflake *ret)
 {
@@ -149,7 +150,7 @@ enum err world_file_find_existing_object(struct world_file_importer *im,
 }
 
 enum err world_file_resolve_entry_id(struct world_file_importer *im,
-                                     const struct world_name_lookup *n, snowflake guild,
+                                     const struct world_file_name_lookup *n, snowflake guild,
                                      struct opt_id id, struct str name, const struct json_path *at,
                                      snowflake *ret)
 {
@@ -162,7 +163,7 @@ enum err world_file_resolve_entry_id(struct world_file_importer *im,
 }
 
 enum err world_file_resolve_references(struct world_file_importer *im,
-                                       const struct world_name_lookup *n, snowflake guild,
+                                       const struct world_file_name_lookup *n, snowflake guild,
                                        const struct opt_list *names, const struct json_path *up,
                                        const char *name, struct list *ret)
 {
@@ -189,9 +190,9 @@ void count(struct world_file_importer *im, enum imported_object_kind what, bool 
         c->known++;
 }
 
-enum err world_import_entries(struct world_file_importer *im, const struct opt_list *list,
-                              size_t size, const struct json_path *all, world_import_function *step,
-                              snowflake owner)
+enum err world_file_import_entries(struct world_file_importer *im, const struct opt_list *list,
+                                   size_t size, const struct json_path *all,
+                                   world_import_function *step, snowflake owner)
 {
     const char *entry = list->value.items;
     enum err e = OK;
@@ -206,7 +207,7 @@ enum err world_import_entries(struct world_file_importer *im, const struct opt_l
 
 /* --- names for the export ------------------------------------------------------------- */
 
-struct opt_str world_export_reference(struct tx *tx, const struct list *things, snowflake id)
+struct opt_str world_file_export_reference(struct tx *tx, const struct list *things, snowflake id)
 {
     const struct exported_object_name *all = things->items, *found = NULL;
     size_t same = 0;
@@ -224,14 +225,14 @@ struct opt_str world_export_reference(struct tx *tx, const struct list *things, 
                              str_printf(tx_arena(tx), "%llu", (unsigned long long)found->id) };
 }
 
-struct opt_list world_export_references(struct tx *tx, const struct list *things,
-                                        const struct list *ids)
+struct opt_list world_file_export_references(struct tx *tx, const struct list *things,
+                                             const struct list *ids)
 {
     const snowflake *id = ids->items;
     struct opt_list out = { 0 };
 
     for (size_t i = 0; i < ids->count; i++) {
-        struct opt_str to = world_export_reference(tx, things, id[i]);
+        struct opt_str to = world_file_export_reference(tx, things, id[i]);
 
         if (to.given == GIVEN)
             *(struct str *)export_add_list_item(tx, &out, sizeof(struct str)) = to.value;
@@ -260,7 +261,7 @@ static const char CHANNEL_NAMES[] = "select id, name from channels where guild_i
 static const char EMOJI_NAMES[] = "select id, name from emojis where guild_id = $1 order by id";
 static const char APPLICATION_NAMES[] = "select id, name from applications order by id";
 
-enum err world_export_read_names(struct world_file_exporter *ex)
+enum err world_file_export_read_names(struct world_file_exporter *ex)
 {
     ex->roles = ex->channels = ex->emojis = ex->applications = (struct list){ 0 };
     enum err e = read_object_names(ex->tx, SQL(ROLE_NAMES), BIND(v_id(ex->guild)), &ex->roles);

@@ -38,7 +38,7 @@ static const struct field file_fields[] = {
 };
 static const struct schema file_schema = { .fields = file_fields };
 
-static bool same_object_name(const char *a, const char *b)
+static bool object_names_are_equal(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -47,13 +47,13 @@ static struct world_object *find_world_object(const struct world_file_format *f,
 {
     struct world_object *o = f->objects;
 
-    while (o && !same_object_name(o->name, name))
+    while (o && !object_names_are_equal(o->name, name))
         o = o->next;
     return o;
 }
 
-static void insert_part_in_order(struct world_file_format *f, struct world_object *o,
-                                 const struct world_file_field *part)
+static void insert_field_row_in_order(struct world_file_format *f, struct world_object *o,
+                                      const struct world_file_field *part)
 {
     struct object_part *p = list_append(f->arena, &o->parts, sizeof *p), *first = o->parts.items;
 
@@ -62,23 +62,23 @@ static void insert_part_in_order(struct world_file_format *f, struct world_objec
     *p = (struct object_part){ .part = part };
 }
 
-static struct world_object *compose_object(struct world_file_format *f, const char *name,
-                                           const struct schema *own);
+static struct world_object *compose_object_schema(struct world_file_format *f, const char *name,
+                                                  const struct schema *own);
 
-static const struct type *compose_part_type(struct world_file_format *f,
-                                            const struct world_file_field *part)
+static const struct type *compose_type_of_field_row(struct world_file_format *f,
+                                                    const struct world_file_field *part)
 {
     if (!part->object)
         return part->type;
-    struct world_object *o = compose_object(f, part->object, part->type->of->schema);
+    struct world_object *o = compose_object_schema(f, part->object, part->type->of->schema);
     o->list = *part->type;
     o->list.of = &o->type;
     return &o->list;
 }
 
 /* Adds a field to the schema. Fields are optional: an import does not change absent fields. */
-static void add_part_field(struct world_file_format *f, struct world_object *o, struct field *field,
-                           const struct world_file_field *part)
+static void add_field_to_object_schema(struct world_file_format *f, struct world_object *o,
+                                       struct field *field, const struct world_file_field *part)
 {
     enum json_type_kind kind = part->type->kind;
 
@@ -88,14 +88,14 @@ static void add_part_field(struct world_file_format *f, struct world_object *o, 
         .member = kind == KIND_ARRAY    ? MEMBER_OPT_LIST
                   : kind == KIND_OBJECT ? MEMBER_OPT_OBJECT
                                         : MEMBER_OPT_STR,
-        .type = compose_part_type(f, part),
+        .type = compose_type_of_field_row(f, part),
         .flags = OPTIONAL | NULLABLE,
     };
     o->schema.size += sizeof(struct opt_list);
 }
 
-static const struct world_file_field *find_part_of_field(const struct world_object *o,
-                                                         struct str name)
+static const struct world_file_field *find_field_row_by_name(const struct world_object *o,
+                                                             struct str name)
 {
     const struct object_part *p = o->parts.items;
 
@@ -115,17 +115,18 @@ static void compose_object_fields(struct world_file_format *f, struct world_obje
     struct field *fields = arena_alloc(f->arena, (count + 1) * sizeof *fields), *to = fields;
     o->schema.fields = fields;
     for (const struct field *from = own->fields; from->name.p; from++) {
-        const struct world_file_field *part = from->type ? NULL : find_part_of_field(o, from->name);
+        const struct world_file_field *part =
+            from->type ? NULL : find_field_row_by_name(o, from->name);
 
         if (from->type)
             *to++ = *from;
         else if (part)
-            add_part_field(f, o, to++, part);
+            add_field_to_object_schema(f, o, to++, part);
     }
 }
 
-static struct world_object *compose_object(struct world_file_format *f, const char *name,
-                                           const struct schema *own)
+static struct world_object *compose_object_schema(struct world_file_format *f, const char *name,
+                                                  const struct schema *own)
 {
     struct world_object *o = find_world_object(f, name);
 
@@ -138,8 +139,8 @@ static struct world_object *compose_object(struct world_file_format *f, const ch
     for (const struct domain *const *d = f->domains; *d; d++)
         for (const struct world_file_field *p = (*d)->world ? (*d)->world->rows : NULL;
              p && p->order; p++)
-            if (same_object_name(p->of, name))
-                insert_part_in_order(f, o, p);
+            if (object_names_are_equal(p->of, name))
+                insert_field_row_in_order(f, o, p);
     compose_object_fields(f, o, own);
     struct object_part *p = o->parts.items;
     for (size_t i = 0; i < o->parts.count; i++)
@@ -164,7 +165,7 @@ const struct world_file_format *world_file_format_of_domains(const struct domain
 
         f = arena_alloc(arena, sizeof *f);
         *f = (struct world_file_format){ .domains = domains, .arena = arena, .next = all };
-        f->file = compose_object(f, NULL, &file_schema);
+        f->file = compose_object_schema(f, NULL, &file_schema);
         all = f;
     }
     pthread_mutex_unlock(&lock);
@@ -178,9 +179,9 @@ const struct type *world_file_schema_type(const struct world_file_format *f)
 
 /* --- walk ----------------------------------------------------------------------------- */
 
-enum err world_prepare_fields(const struct world_file_format *f,
-                              const struct world_file_import_options *options, struct arena *arena,
-                              void *file)
+enum err world_file_prepare_fields(const struct world_file_format *f,
+                                   const struct world_file_import_options *options,
+                                   struct arena *arena, void *file)
 {
     const struct object_part *p = f->file->parts.items;
     enum err e = OK;
@@ -192,8 +193,9 @@ enum err world_prepare_fields(const struct world_file_format *f,
     return e;
 }
 
-static enum err import_part_field(struct world_file_importer *im, const struct object_part *p,
-                                  const void *entry, const struct json_path *at, snowflake owner)
+static enum err import_field_of_entry(struct world_file_importer *im, const struct object_part *p,
+                                      const void *entry, const struct json_path *at,
+                                      snowflake owner)
 {
     const void *member = (const char *)entry + p->field->offset;
     struct json_path here = json_path_key(at, p->field->name);
@@ -210,12 +212,13 @@ static enum err import_part_field(struct world_file_importer *im, const struct o
     }
     if (p->part->whole)
         return p->part->import(im, member, &here, owner);
-    return world_import_entries(im, member, schema_list_item_size(p->field->type->of), &here,
-                                p->part->import, owner);
+    return world_file_import_entries(im, member, schema_list_item_size(p->field->type->of), &here,
+                                     p->part->import, owner);
 }
 
-static enum err import_parts(struct world_file_importer *im, const char *object, const void *entry,
-                             const struct json_path *at, snowflake owner, bool later)
+static enum err import_fields_of_entry(struct world_file_importer *im, const char *object,
+                                       const void *entry, const struct json_path *at,
+                                       snowflake owner, bool later)
 {
     const struct world_object *o = find_world_object(im->format, object);
     const struct object_part *p = o->parts.items;
@@ -224,23 +227,23 @@ static enum err import_parts(struct world_file_importer *im, const char *object,
     for (size_t i = 0; i < o->parts.count && !e; i++) {
         if (!p[i].part->import || p[i].part->later != later)
             continue;
-        e = p[i].field ? import_part_field(im, &p[i], entry, at, owner)
+        e = p[i].field ? import_field_of_entry(im, &p[i], entry, at, owner)
                        : p[i].part->import(im, entry, at, owner);
     }
     return e;
 }
 
-enum err world_import_fields(struct world_file_importer *im, const char *object, const void *entry,
-                             const struct json_path *at, snowflake owner)
+enum err world_file_import_fields(struct world_file_importer *im, const char *object,
+                                  const void *entry, const struct json_path *at, snowflake owner)
 {
-    return import_parts(im, object, entry, at, owner, false);
+    return import_fields_of_entry(im, object, entry, at, owner, false);
 }
 
-enum err world_import_deferred_fields(struct world_file_importer *im, const char *object,
-                                      const void *entry, const struct json_path *at,
-                                      snowflake owner)
+enum err world_file_import_deferred_fields(struct world_file_importer *im, const char *object,
+                                           const void *entry, const struct json_path *at,
+                                           snowflake owner)
 {
-    return import_parts(im, object, entry, at, owner, true);
+    return import_fields_of_entry(im, object, entry, at, owner, true);
 }
 
 size_t world_file_entry_size(const struct world_file_format *f, const char *object)
@@ -263,8 +266,9 @@ void *world_file_entry_find_field(struct world_file_entries *e, snowflake id)
     return e->next + e->member;
 }
 
-static enum err export_part_rows(struct world_file_exporter *ex, const struct object_part *p,
-                                 snowflake owner, struct opt_list *ret)
+static enum err export_entries_of_field_row(struct world_file_exporter *ex,
+                                            const struct object_part *p, snowflake owner,
+                                            struct opt_list *ret)
 {
     const struct value values[] = { v_id(owner) };
     struct rows r;
@@ -283,8 +287,8 @@ static enum err export_part_rows(struct world_file_exporter *ex, const struct ob
     return rows_end(&r);
 }
 
-enum err world_export_fields(struct world_file_exporter *ex, const char *object, snowflake owner,
-                             void *entries, size_t count)
+enum err world_file_export_fields(struct world_file_exporter *ex, const char *object,
+                                  snowflake owner, void *entries, size_t count)
 {
     const struct world_object *o = find_world_object(ex->format, object);
     const struct object_part *p = o->parts.items;
@@ -296,7 +300,7 @@ enum err world_export_fields(struct world_file_exporter *ex, const char *object,
         struct world_file_entries all = { entries, (char *)entries + count * o->schema.size,
                                           o->schema.size, p[i].field ? p[i].field->offset : 0 };
 
-        e = part->read             ? export_part_rows(ex, &p[i], owner, member)
+        e = part->read             ? export_entries_of_field_row(ex, &p[i], owner, member)
             : part->export         ? part->export(ex, member)
             : part->export_object  ? part->export_object(ex, member)
             : part->export_text    ? part->export_text(ex, member)

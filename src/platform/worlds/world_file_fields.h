@@ -30,7 +30,7 @@ struct world_file_field {
     const char *object;      /* name of the list's entries, to which other domains can add fields */
     int order;               /* import order; an object is imported after those that it refers to */
     bool whole;              /* import is called once with the whole list (struct opt_list) */
-    bool later;              /* import is called only by world_import_deferred_fields */
+    bool later;              /* import is called only by world_file_import_deferred_fields */
     world_import_function *import; /* imports one entry; not called for an absent field */
     /* Runs before the transaction, for slow work such as hashing. Changes the entries in place. */
     enum err (*prepare)(const struct world_file_import_options *options, struct arena *arena,
@@ -62,21 +62,21 @@ struct world_file_format;
 const struct world_file_format *world_file_format_of_domains(const struct domain *const *domains);
 const struct type *world_file_schema_type(const struct world_file_format *f);
 
-enum err world_prepare_fields(const struct world_file_format *f,
-                              const struct world_file_import_options *options, struct arena *arena,
-                              void *file);
+enum err world_file_prepare_fields(const struct world_file_format *f,
+                                   const struct world_file_import_options *options,
+                                   struct arena *arena, void *file);
 /* Import the fields of an entry in order: those without .later, then those with .later. */
-enum err world_import_fields(struct world_file_importer *im, const char *object, const void *entry,
-                             const struct json_path *at, snowflake owner);
-enum err world_import_deferred_fields(struct world_file_importer *im, const char *object,
-                                      const void *entry, const struct json_path *at,
-                                      snowflake owner);
+enum err world_file_import_fields(struct world_file_importer *im, const char *object,
+                                  const void *entry, const struct json_path *at, snowflake owner);
+enum err world_file_import_deferred_fields(struct world_file_importer *im, const char *object,
+                                           const void *entry, const struct json_path *at,
+                                           snowflake owner);
 /* Adds an entry to a list, with memory for the fields of other domains. */
 void *world_file_entry_add(struct world_file_exporter *ex, const char *object,
                            struct opt_list *list);
 size_t world_file_entry_size(const struct world_file_format *f, const char *object);
 /* Exports fields that other domains add to entries. owner is the object that has the entries. */
-enum err world_export_fields(struct world_file_exporter *ex, const char *object, snowflake owner,
-                             void *entries, size_t count);
+enum err world_file_export_fields(struct world_file_exporter *ex, const char *object,
+                                  snowflake owner, void *entries, size_t count);
 
 #endif

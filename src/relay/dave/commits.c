@@ -12,9 +12,9 @@ static bool commit_matches_proposals(const struct dave_room *room, const struct 
         return false;
     for (size_t i = 0; i < room->proposal_count; i++)
         room->proposals[i]->matched =
-            !room->established && proposal_is_add_of(room->proposals[i], m);
+            !room->established && proposal_adds_member(room->proposals[i], m);
     for (size_t i = 0; i < c->reference_count; i++) {
-        struct dave_proposal *p = proposal_find(room, mls_commit_reference(c, i));
+        struct dave_proposal *p = find_proposal_by_reference(room, mls_commit_reference_at(c, i));
 
         if (!p || p->matched)
             return false;
@@ -35,24 +35,25 @@ static bool commit_path_is_valid(const struct dave_room *room, const struct dave
 }
 
 /* The Welcome must have secrets for each added member and for nobody else. */
-static bool commit_welcomes_added(const struct dave_room *room, const struct mls_commit *c,
-                                  const struct mls_welcome *w)
+static bool welcome_has_secrets_for_added(const struct dave_room *room, const struct mls_commit *c,
+                                          const struct mls_welcome *w)
 {
     size_t adds = 0;
 
     for (size_t i = 0; i < c->reference_count; i++) {
-        const struct dave_proposal *p = proposal_find(room, mls_commit_reference(c, i));
+        const struct dave_proposal *p =
+            find_proposal_by_reference(room, mls_commit_reference_at(c, i));
 
         if (!p->adds)
             continue;
         adds++;
-        if (!w->secret_count || !mls_welcome_has(w, p->package_ref))
+        if (!w->secret_count || !mls_welcome_has_secrets_for(w, p->package_ref))
             return false;
     }
     return w->secret_count == adds;
 }
 
-static bool commit_is_of_group(const struct dave_room *room, const struct mls_commit *c)
+static bool commit_has_group_id_of_room(const struct dave_room *room, const struct mls_commit *c)
 {
     struct mls_reader r = { .rest = c->group };
 
@@ -60,16 +61,18 @@ static bool commit_is_of_group(const struct dave_room *room, const struct mls_co
            mls_read_number(&r, sizeof room->config.group) == room->config.group;
 }
 
-static enum dave_verdict commit_check(const struct dave_room *room, const struct dave_member *m,
-                                      struct str payload, struct mls_commit *ret_commit,
-                                      struct mls_welcome *ret_welcome)
+static enum dave_message_result parse_and_check_commit(const struct dave_room *room,
+                                                       const struct dave_member *m,
+                                                       struct str payload,
+                                                       struct mls_commit *ret_commit,
+                                                       struct mls_welcome *ret_welcome)
 {
     struct mls_reader r = { .rest = payload };
 
     *ret_welcome = (struct mls_welcome){ 0 };
     if (payload.n > DAVE_COMMIT_BYTES || !mls_commit_read(&r, ret_commit) ||
         (r.rest.n && !mls_welcome_read(&r, ret_welcome)) || r.rest.n ||
-        !commit_is_of_group(room, ret_commit))
+        !commit_has_group_id_of_room(room, ret_commit))
         return DAVE_REFUSED;
     if (ret_commit->epoch != room->epoch || !room->proposal_count ||
         !(room->established ? m->leaf != NO_LEAF : m->proposed) ||
@@ -77,22 +80,22 @@ static enum dave_verdict commit_check(const struct dave_room *room, const struct
         return DAVE_OUTDATED;
     if (ret_commit->leaf != (room->established ? (uint32_t)m->leaf : 0) ||
         !commit_path_is_valid(room, m, ret_commit) ||
-        !commit_welcomes_added(room, ret_commit, ret_welcome))
+        !welcome_has_secrets_for_added(room, ret_commit, ret_welcome))
         return DAVE_REFUSED;
     return DAVE_ACCEPTED;
 }
 
-static void commit_announce(struct dave_room *room, struct dave_member *m, enum dave_opcode op,
-                            const struct buf *payload)
+static void announce_commit_to_member(struct dave_room *room, struct dave_member *m,
+                                      enum dave_opcode op, const struct buf *payload)
 {
     m->in_transition = room->transition;
     m->ready = false;
     room->recipients += m->user != room->committer;
-    member_send_binary(room, m, op, payload);
+    dave_member_send_binary(room, m, op, payload);
 }
 
 /* Sends the commit to the members that were in the group before and stay in it. */
-static void commit_send(struct dave_room *room, const struct mls_commit *c)
+static void send_commit_to_old_members(struct dave_room *room, const struct mls_commit *c)
 {
     struct buf payload;
 
@@ -101,16 +104,16 @@ static void commit_send(struct dave_room *room, const struct mls_commit *c)
     buf_add_str(&payload, c->bytes);
     for (EACH_MEMBER(m, room))
         if (m->leaf != NO_LEAF)
-            commit_announce(room, m, DAVE_ANNOUNCE_COMMIT, &payload);
+            announce_commit_to_member(room, m, DAVE_ANNOUNCE_COMMIT, &payload);
     buf_clear(&payload);
 }
 
 /* Assigns a leaf to an added member. If the member has left or has sent another key package
  * meanwhile, the leaf belongs to no participant and is removed in the next round. */
-static void commit_add(struct dave_room *room, const struct dave_proposal *p,
-                       const struct mls_welcome *w)
+static void apply_add_proposal(struct dave_room *room, const struct dave_proposal *p,
+                               const struct mls_welcome *w)
 {
-    int leaf = leaf_take(room, p->user, p->signature_key);
+    int leaf = allocate_leaf_for_user(room, p->user, p->signature_key);
     struct dave_member *m = map_get(&room->members, p->user);
     struct buf payload;
 
@@ -118,23 +121,24 @@ static void commit_add(struct dave_room *room, const struct dave_proposal *p,
         memcmp(m->package_ref, p->package_ref, MLS_HASH) != 0)
         return;
     m->leaf = leaf;
-    member_drop_package(m);
+    drop_key_package_of_member(m);
     buf_init(&payload, PAYLOAD_MAX);
     mls_write_number(&payload, room->transition, 2);
     mls_welcome_write(w, p->package_ref, &payload);
-    commit_announce(room, m, DAVE_WELCOME, &payload);
+    announce_commit_to_member(room, m, DAVE_WELCOME, &payload);
     buf_clear(&payload);
 }
 
 /* Remove proposals are applied before Add proposals; Adds in the order of their references. */
-static void commit_apply(struct dave_room *room, struct dave_member *committer,
-                         const struct mls_commit *c, const struct mls_welcome *w, int64_t now)
+static void apply_winning_commit(struct dave_room *room, struct dave_member *committer,
+                                 const struct mls_commit *c, const struct mls_welcome *w,
+                                 int64_t now)
 {
     if (room->media)
-        transition_start(room, now);
+        dave_transition_start(room, now);
     if (!room->established) {
-        committer->leaf = leaf_take(room, committer->user, committer->signature_key);
-        member_drop_package(committer);
+        committer->leaf = allocate_leaf_for_user(room, committer->user, committer->signature_key);
+        drop_key_package_of_member(committer);
     }
     room->established = room->media = true;
     room->epoch++;
@@ -145,19 +149,20 @@ static void commit_apply(struct dave_room *room, struct dave_member *committer,
     for (size_t i = 0; i < room->proposal_count; i++)
         if (!room->proposals[i]->adds)
             room->leaves[room->proposals[i]->leaf].used = false;
-    commit_send(room, c);
+    send_commit_to_old_members(room, c);
     for (size_t i = 0; i < c->reference_count; i++) {
-        const struct dave_proposal *p = proposal_find(room, mls_commit_reference(c, i));
+        const struct dave_proposal *p =
+            find_proposal_by_reference(room, mls_commit_reference_at(c, i));
 
         if (p->adds)
-            commit_add(room, p, w);
+            apply_add_proposal(room, p, w);
     }
-    proposals_clear(room);
-    round_start(room, now);
+    dave_proposals_clear(room);
+    start_proposal_round(room, now);
 }
 
-enum dave_verdict dave_room_commit(struct dave_room *room, snowflake user, struct str payload,
-                                   int64_t now)
+enum dave_message_result dave_room_handle_commit(struct dave_room *room, snowflake user,
+                                                 struct str payload, int64_t now)
 {
     struct dave_member *m = map_get(&room->members, user);
     struct mls_commit c;
@@ -165,10 +170,10 @@ enum dave_verdict dave_room_commit(struct dave_room *room, snowflake user, struc
 
     if (!m || !room->version || m->distrusted)
         return DAVE_OUTDATED;
-    enum dave_verdict verdict = commit_check(room, m, payload, &c, &w);
+    enum dave_message_result verdict = parse_and_check_commit(room, m, payload, &c, &w);
     if (verdict == DAVE_REFUSED)
         room->config.counters->refused_commits++;
     else if (verdict == DAVE_ACCEPTED)
-        commit_apply(room, m, &c, &w, now);
+        apply_winning_commit(room, m, &c, &w, now);
     return verdict;
 }

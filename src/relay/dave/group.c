@@ -3,7 +3,7 @@
 
 /* --- versions --------------------------------------------------------------------------- */
 
-static unsigned room_target(struct dave_room *room)
+static unsigned compute_room_dave_version(struct dave_room *room)
 {
     if (room->members.count > DAVE_MEMBERS_MAX)
         room->too_large = true;
@@ -14,32 +14,32 @@ static unsigned room_target(struct dave_room *room)
                : 0;
 }
 
-static void room_downgrade(struct dave_room *room, int64_t now)
+static void downgrade_room_to_plain_media(struct dave_room *room, int64_t now)
 {
     room->config.counters->downgrades++;
-    group_clear(room);
-    transition_start(room, now);
+    dave_group_clear(room);
+    dave_transition_start(room, now);
     for (EACH_MEMBER(m, room))
         if (m->described && !m->plain) {
             m->in_transition = true;
-            member_send_transition(room, m, 0, room->transition);
+            send_prepare_transition(room, m, 0, room->transition);
         }
 }
 
-static void room_update_version(struct dave_room *room, int64_t now)
+static void update_room_dave_version(struct dave_room *room, int64_t now)
 {
-    unsigned target = room_target(room), before = room->version;
+    unsigned target = compute_room_dave_version(room), before = room->version;
 
     if (room->members.count < 2)
         room->media = false;
     room->version = target;
     if (before && !target && room->members.count) {
-        room_downgrade(room, now);
+        downgrade_room_to_plain_media(room, now);
     } else if (before && !target) {
-        transition_finish(room);
-        group_clear(room);
+        dave_transition_finish(room);
+        dave_group_clear(room);
     } else if (!before && target) {
-        group_reset(room);
+        dave_group_reset(room);
     }
     if (!target && room->members.count > 1)
         room->media = true;
@@ -55,7 +55,7 @@ bool dave_room_is_full(const struct dave_room *room)
     return room->members.count >= DAVE_MEMBERS_MAX;
 }
 
-bool dave_room_transitions(const struct dave_room *room)
+bool dave_room_is_in_transition(const struct dave_room *room)
 {
     return room->transition;
 }
@@ -75,10 +75,10 @@ struct dave_room *dave_room_new(const struct dave_config *config)
     return room;
 }
 
-static void member_free(struct dave_member *m)
+static void dave_member_free(struct dave_member *m)
 {
     link_remove(&m->link);
-    member_drop_package(m);
+    drop_key_package_of_member(m);
     mem_free(m);
 }
 
@@ -86,9 +86,9 @@ void dave_room_free(struct dave_room *room)
 {
     if (!room)
         return;
-    proposals_clear(room);
+    dave_proposals_clear(room);
     while (!links_are_empty(&room->order))
-        member_free(member_at(room, room->order.next));
+        dave_member_free(dave_member_at(room, room->order.next));
     map_clear(&room->members);
     mem_free(room->leaves);
     mem_free(room->proposals);
@@ -108,11 +108,12 @@ unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_ver
     links_append(&room->order, &m->link);
     map_put(&room->members, user, m);
     room->plain_count += m->plain;
-    room_update_version(room, now);
+    update_room_dave_version(room, now);
     return room->version;
 }
 
-void dave_room_described(struct dave_room *room, snowflake user, unsigned version, int64_t now)
+void dave_room_on_description_sent(struct dave_room *room, snowflake user, unsigned version,
+                                   int64_t now)
 {
     struct dave_member *m = map_get(&room->members, user);
 
@@ -121,12 +122,12 @@ void dave_room_described(struct dave_room *room, snowflake user, unsigned versio
         return;
     m->described = true;
     if (!room->version && version)
-        member_send_transition(room, m, 0, 0);
+        send_prepare_transition(room, m, 0, 0);
     if (!room->version)
         return;
     if (!version)
-        member_send_epoch(room, m);
-    member_send_sender(room, m);
+        send_prepare_epoch(room, m);
+    send_external_sender_package(room, m);
 }
 
 void dave_room_leave(struct dave_room *room, snowflake user, int64_t now)
@@ -137,18 +138,18 @@ void dave_room_leave(struct dave_room *room, snowflake user, int64_t now)
         return;
     map_remove(&room->members, user);
     room->plain_count -= m->plain;
-    member_free(m);
-    room_update_version(room, now);
+    dave_member_free(m);
+    update_room_dave_version(room, now);
     if (room->version)
-        group_reset_if_unusable(room);
-    transition_finish_if_ready(room);
-    round_start(room, now);
+        dave_group_reset_if_unusable(room);
+    dave_transition_finish_if_ready(room);
+    start_proposal_round(room, now);
 }
 
 /* --- key packages ----------------------------------------------------------------------- */
 
 /* Counts a key package that was not requested. Returns false after too many in the last minute. */
-static bool member_may_send_package(struct dave_member *m, int64_t now)
+static bool count_unrequested_key_package(struct dave_member *m, int64_t now)
 {
     int64_t *oldest = &m->package_times[m->package_count % DAVE_KEY_PACKAGES];
 
@@ -159,8 +160,8 @@ static bool member_may_send_package(struct dave_member *m, int64_t now)
     return true;
 }
 
-enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, struct str payload,
-                                        int64_t now)
+enum dave_message_result dave_room_handle_key_package(struct dave_room *room, snowflake user,
+                                                      struct str payload, int64_t now)
 {
     struct dave_member *m = map_get(&room->members, user);
     struct mls_key_package k;
@@ -174,47 +175,49 @@ enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, 
         m->requested--;
     if (outdated || !room->version)
         return DAVE_OUTDATED;
-    bool allowed = requested || member_may_send_package(m, now);
+    bool allowed = requested || count_unrequested_key_package(m, now);
     if (!allowed || !mls_key_package_read(payload, user, &k)) {
         room->config.counters->refused_key_packages++;
         return allowed ? DAVE_REFUSED : DAVE_TOO_MANY;
     }
     /* A client that sends a key package has discarded its earlier keys and its leaf. */
     if (m->proposed) {
-        proposal_revoke(room, m);
-    } else if (!room->established && proposal_find_add(room, m)) {
-        group_reset(room); /* the member joined again; only some clients have its old Add */
+        revoke_add_proposal_of_member(room, m);
+    } else if (!room->established && find_add_proposal_of_member(room, m)) {
+        dave_group_reset(room); /* the member joined again; only some clients have its old Add */
         return DAVE_OUTDATED;
     }
     m->leaf = NO_LEAF;
-    member_drop_package(m);
+    drop_key_package_of_member(m);
     if (room->established)
-        group_reset_if_unusable(room);
+        dave_group_reset_if_unusable(room);
     buf_add_str(&m->package, k.bytes);
     memcpy(m->package_ref, k.ref, sizeof m->package_ref);
     memcpy(m->signature_key, k.leaf.signature_key.p, sizeof m->signature_key);
-    member_sign_add(room, m);
+    sign_add_proposal_of_member(room, m);
     room->not_before = INT64_MIN;
-    round_start(room, now);
+    start_proposal_round(room, now);
     return DAVE_ACCEPTED;
 }
 
 /* --- transitions and timers ------------------------------------------------------------- */
 
-void dave_room_ready(struct dave_room *room, snowflake user, unsigned transition, int64_t now)
+void dave_room_handle_transition_ready(struct dave_room *room, snowflake user, unsigned transition,
+                                       int64_t now)
 {
     struct dave_member *m = map_get(&room->members, user);
 
     if (!m || !transition || transition != room->transition)
         return;
     m->ready = true;
-    transition_finish_if_ready(room);
-    round_start(room, now);
+    dave_transition_finish_if_ready(room);
+    start_proposal_round(room, now);
 }
 
 /* Ignores later commits of a member whose commit most recipients could not process, so that it
  * cannot block the room. If no member is left that may commit, all members may commit again. */
-static void committer_report(struct dave_room *room, const struct dave_member *reporter)
+static void record_report_about_committer(struct dave_room *room,
+                                          const struct dave_member *reporter)
 {
     struct dave_member *committer = map_get(&room->members, room->committer);
     bool trusted = false;
@@ -228,7 +231,7 @@ static void committer_report(struct dave_room *room, const struct dave_member *r
         m->distrusted &= trusted;
 }
 
-void dave_room_invalid(struct dave_room *room, snowflake user, int64_t now)
+void dave_room_handle_invalid_commit(struct dave_room *room, snowflake user, int64_t now)
 {
     struct dave_member *m = map_get(&room->members, user);
 
@@ -240,13 +243,13 @@ void dave_room_invalid(struct dave_room *room, snowflake user, int64_t now)
     m->leaf = NO_LEAF;
     m->ready = true;
     room->not_before = now + DAVE_READD_MS;
-    committer_report(room, m);
-    group_reset_if_unusable(room);
-    transition_finish_if_ready(room);
-    round_start(room, now);
+    record_report_about_committer(room, m);
+    dave_group_reset_if_unusable(room);
+    dave_transition_finish_if_ready(room);
+    start_proposal_round(room, now);
 }
 
-int64_t dave_room_due(const struct dave_room *room)
+int64_t dave_room_next_timeout(const struct dave_room *room)
 {
     int64_t due = room->transition_due;
 
@@ -255,14 +258,14 @@ int64_t dave_room_due(const struct dave_room *room)
     return room->round_due < due ? room->round_due : due;
 }
 
-void dave_room_tick(struct dave_room *room, int64_t now)
+void dave_room_handle_timeouts(struct dave_room *room, int64_t now)
 {
     if (room->transition && now >= room->transition_due)
-        transition_finish(room);
+        dave_transition_finish(room);
     if (now >= room->commit_due) {
         room->failures++;
         room->config.counters->resets++;
-        group_reset(room);
+        dave_group_reset(room);
     }
-    round_start(room, now);
+    start_proposal_round(room, now);
 }

@@ -58,7 +58,7 @@ struct dave_message {
 };
 bool dave_message_is_json(const struct dave_message *m);
 /* Writes the "d" object of a JSON message. */
-void dave_message_write(const struct dave_message *m, struct buf *out);
+void dave_message_write_json(const struct dave_message *m, struct buf *out);
 
 typedef void dave_send(void *context, snowflake user, const struct dave_message *m);
 
@@ -89,18 +89,19 @@ unsigned dave_room_version(const struct dave_room *room);
 /* Returns whether one more participant would end the encryption. */
 bool dave_room_is_full(const struct dave_room *room);
 /* Returns whether a downgrade or a new epoch waits for participants. */
-bool dave_room_transitions(const struct dave_room *room);
+bool dave_room_is_in_transition(const struct dave_room *room);
 
 /* Adds a participant, which sends and receives media. Observers must not be added, because they
  * would lower the version. Returns the version for the session description (opcode 4). If the user
  * is a participant already, that participant leaves first. */
 unsigned dave_room_join(struct dave_room *room, snowflake user, unsigned max_version, int64_t now);
 /* Call it after opcode 4 with this version was sent. Clients drop DAVE messages before opcode 4. */
-void dave_room_described(struct dave_room *room, snowflake user, unsigned version, int64_t now);
+void dave_room_on_description_sent(struct dave_room *room, snowflake user, unsigned version,
+                                   int64_t now);
 /* Removes a participant. Call it only when the participant's session can no longer be resumed. */
 void dave_room_leave(struct dave_room *room, snowflake user, int64_t now);
 
-enum dave_verdict {
+enum dave_message_result {
     DAVE_ACCEPTED,
     DAVE_OUTDATED, /* not an error: another commit won, or the room has changed */
     DAVE_REFUSED,  /* invalid */
@@ -108,15 +109,17 @@ enum dave_verdict {
 };
 
 /* Handle opcodes 26, 28, 23 and 31 of a participant. Messages of other users count as outdated. */
-enum dave_verdict dave_room_key_package(struct dave_room *room, snowflake user, struct str payload,
-                                        int64_t now);
-enum dave_verdict dave_room_commit(struct dave_room *room, snowflake user, struct str payload,
-                                   int64_t now);
-void dave_room_ready(struct dave_room *room, snowflake user, unsigned transition, int64_t now);
-void dave_room_invalid(struct dave_room *room, snowflake user, int64_t now);
+enum dave_message_result dave_room_handle_key_package(struct dave_room *room, snowflake user,
+                                                      struct str payload, int64_t now);
+enum dave_message_result dave_room_handle_commit(struct dave_room *room, snowflake user,
+                                                 struct str payload, int64_t now);
+void dave_room_handle_transition_ready(struct dave_room *room, snowflake user, unsigned transition,
+                                       int64_t now);
+void dave_room_handle_invalid_commit(struct dave_room *room, snowflake user, int64_t now);
 
-/* Returns when dave_room_tick is due, or INT64_MAX. The time changes with every call above. */
-int64_t dave_room_due(const struct dave_room *room);
-void dave_room_tick(struct dave_room *room, int64_t now);
+/* Returns when dave_room_handle_timeouts is due, or INT64_MAX. The time changes with every call
+ * above. */
+int64_t dave_room_next_timeout(const struct dave_room *room);
+void dave_room_handle_timeouts(struct dave_room *room, int64_t now);
 
 #endif

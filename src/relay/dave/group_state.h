@@ -90,52 +90,53 @@ struct dave_room {
 };
 
 #define NEVER INT64_MAX
-#define EACH_MEMBER(m, room)                                       \
-    struct dave_member *m = member_at((room), (room)->order.next); \
-    m;                                                             \
-    m = member_at((room), m->link.next)
+#define EACH_MEMBER(m, room)                                            \
+    struct dave_member *m = dave_member_at((room), (room)->order.next); \
+    m;                                                                  \
+    m = dave_member_at((room), m->link.next)
 
-static inline struct dave_member *member_at(const struct dave_room *room, struct link *link)
+static inline struct dave_member *dave_member_at(const struct dave_room *room, struct link *link)
 {
     return link == &room->order ? NULL : container_of(link, struct dave_member, link);
 }
 
 /* --- transitions.c ------------------------------------------------------------------------- */
 
-void member_send_binary(struct dave_room *room, const struct dave_member *m, enum dave_opcode op,
-                        const struct buf *payload);
-void member_send_sender(struct dave_room *room, struct dave_member *m);
-void member_send_epoch(struct dave_room *room, const struct dave_member *m);
-void member_send_transition(struct dave_room *room, const struct dave_member *m, unsigned version,
-                            unsigned transition);
-/* A transition ends when all its members are ready (transition_finish_if_ready) or at its time
+void dave_member_send_binary(struct dave_room *room, const struct dave_member *m,
+                             enum dave_opcode op, const struct buf *payload);
+void send_external_sender_package(struct dave_room *room, struct dave_member *m);
+void send_prepare_epoch(struct dave_room *room, const struct dave_member *m);
+void send_prepare_transition(struct dave_room *room, const struct dave_member *m, unsigned version,
+                             unsigned transition);
+/* A transition ends when all its members are ready (dave_transition_finish_if_ready) or at its time
  * limit. */
-void transition_finish(struct dave_room *room);
-void transition_start(struct dave_room *room, int64_t now);
-void transition_finish_if_ready(struct dave_room *room);
+void dave_transition_finish(struct dave_room *room);
+void dave_transition_start(struct dave_room *room, int64_t now);
+void dave_transition_finish_if_ready(struct dave_room *room);
 
 /* --- proposals.c --------------------------------------------------------------------------- */
 
-void proposal_new_add(struct dave_room *room, struct dave_member *m);
-void proposal_new_remove(struct dave_room *room, uint32_t leaf);
-bool proposal_is_add_of(const struct dave_proposal *p, const struct dave_member *m);
+void create_add_proposal(struct dave_room *room, struct dave_member *m);
+void create_remove_proposal(struct dave_room *room, uint32_t leaf);
+bool proposal_adds_member(const struct dave_proposal *p, const struct dave_member *m);
 /* Sends the proposals from index `from` on to a member. */
-void proposals_send(struct dave_room *room, const struct dave_member *m, size_t from);
-struct dave_proposal **proposal_find_add(const struct dave_room *room, const struct dave_member *m);
-struct dave_proposal *proposal_find(const struct dave_room *room, const char *ref);
-void proposal_revoke(struct dave_room *room, struct dave_member *m);
-void proposals_clear(struct dave_room *room);
-void member_sign_add(struct dave_room *room, struct dave_member *m);
+void send_proposals_to_member(struct dave_room *room, const struct dave_member *m, size_t from);
+struct dave_proposal **find_add_proposal_of_member(const struct dave_room *room,
+                                                   const struct dave_member *m);
+struct dave_proposal *find_proposal_by_reference(const struct dave_room *room, const char *ref);
+void revoke_add_proposal_of_member(struct dave_room *room, struct dave_member *m);
+void dave_proposals_clear(struct dave_room *room);
+void sign_add_proposal_of_member(struct dave_room *room, struct dave_member *m);
 
 /* --- rounds.c ------------------------------------------------------------------------------ */
 
-/* group_clear drops the group; group_reset also asks every client for a key package. */
-void group_clear(struct dave_room *room);
-void group_reset(struct dave_room *room);
-void group_reset_if_unusable(struct dave_room *room);
-int leaf_take(struct dave_room *room, snowflake user, const char *signature_key);
+/* dave_group_clear drops the group; dave_group_reset also asks every client for a key package. */
+void dave_group_clear(struct dave_room *room);
+void dave_group_reset(struct dave_room *room);
+void dave_group_reset_if_unusable(struct dave_room *room);
+int allocate_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key);
 /* Proposes the changes that have accumulated, if the room is ready for them. */
-void round_start(struct dave_room *room, int64_t now);
-void member_drop_package(struct dave_member *m);
+void start_proposal_round(struct dave_room *room, int64_t now);
+void drop_key_package_of_member(struct dave_member *m);
 
 #endif

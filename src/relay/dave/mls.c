@@ -31,7 +31,7 @@ enum {
 
 /* --- reading and writing ---------------------------------------------------------------- */
 
-static struct str reader_take(struct mls_reader *r, size_t n)
+static struct str read_bytes(struct mls_reader *r, size_t n)
 {
     struct str taken = str_slice(r->rest.p, n);
 
@@ -45,7 +45,7 @@ static struct str reader_take(struct mls_reader *r, size_t n)
 
 uint64_t mls_read_number(struct mls_reader *r, unsigned bytes)
 {
-    struct str s = reader_take(r, bytes);
+    struct str s = read_bytes(r, bytes);
     uint64_t v = 0;
 
     for (size_t i = 0; i < s.n; i++)
@@ -54,7 +54,7 @@ uint64_t mls_read_number(struct mls_reader *r, unsigned bytes)
 }
 
 /* Reads a length. The two highest bits of its first byte are the logarithm of its size in bytes. */
-static size_t reader_length(struct mls_reader *r)
+static size_t read_vector_length(struct mls_reader *r)
 {
     static const size_t least[] = { 0, 1 << 6, 1 << 14 };
     size_t n = mls_read_number(r, 1);
@@ -74,19 +74,19 @@ static size_t reader_length(struct mls_reader *r)
 
 struct str mls_read_vector(struct mls_reader *r)
 {
-    size_t n = reader_length(r);
+    size_t n = read_vector_length(r);
 
-    return reader_take(r, n);
+    return read_bytes(r, n);
 }
 
-static void reader_expect(struct mls_reader *r, unsigned bytes, uint64_t value)
+static void read_expected_number(struct mls_reader *r, unsigned bytes, uint64_t value)
 {
     if (mls_read_number(r, bytes) != value)
         r->failed = true;
 }
 
 /* Reads a vector that has exactly n bytes. */
-static struct str reader_vector_of(struct mls_reader *r, size_t n)
+static struct str read_vector_of_size(struct mls_reader *r, size_t n)
 {
     struct str s = mls_read_vector(r);
 
@@ -95,7 +95,7 @@ static struct str reader_vector_of(struct mls_reader *r, size_t n)
     return s;
 }
 
-static struct str reader_signature(struct mls_reader *r)
+static struct str read_signature(struct mls_reader *r)
 {
     struct str s = mls_read_vector(r);
 
@@ -105,7 +105,7 @@ static struct str reader_signature(struct mls_reader *r)
 }
 
 /* Returns the bytes that were read since the rest of the input was `start`. */
-static struct str reader_since(const struct mls_reader *r, struct str start)
+static struct str bytes_read_since(const struct mls_reader *r, struct str start)
 {
     return str_slice(start.p, start.n - r->rest.n);
 }
@@ -116,7 +116,7 @@ void mls_write_number(struct buf *out, uint64_t v, unsigned bytes)
         buf_add_char(out, (char)(v >> (8 * bytes)));
 }
 
-static unsigned length_encode(size_t n, unsigned char out[LENGTH_MAX])
+static unsigned encode_vector_length(size_t n, unsigned char out[LENGTH_MAX])
 {
     unsigned bytes = n < 1 << 6 ? 1 : n < 1 << 14 ? 2 : 4;
     uint32_t v = (uint32_t)n | (bytes == 4 ? 0x80000000u : bytes == 2 ? 0x4000u : 0);
@@ -131,7 +131,7 @@ void mls_write_length(struct buf *out, size_t n)
 {
     unsigned char length[LENGTH_MAX];
 
-    buf_add(out, length, length_encode(n, length));
+    buf_add(out, length, encode_vector_length(n, length));
 }
 
 void mls_write_vector(struct buf *out, struct str bytes)
@@ -171,7 +171,7 @@ void mls_key_free(struct mls_key *k)
     mem_free(k);
 }
 
-struct str mls_key_public(const struct mls_key *k)
+struct str mls_key_get_public_key(const struct mls_key *k)
 {
     return str_slice(k->public_key, sizeof k->public_key);
 }
@@ -217,12 +217,12 @@ static bool digest_add_length(EVP_MD_CTX *c, size_t n)
 {
     unsigned char length[LENGTH_MAX];
 
-    return digest_add(c, length, length_encode(n, length));
+    return digest_add(c, length, encode_vector_length(n, length));
 }
 
 /* SignContent of RFC 9420, section 5.1.2. */
-static bool digest_add_labelled(EVP_MD_CTX *c, const char *label, struct str content,
-                                struct str more)
+static bool digest_add_labelled_content(EVP_MD_CTX *c, const char *label, struct str content,
+                                        struct str more)
 {
     struct str version = STR("MLS 1.0 ");
 
@@ -231,14 +231,14 @@ static bool digest_add_labelled(EVP_MD_CTX *c, const char *label, struct str con
            digest_add(c, content.p, content.n) && digest_add(c, more.p, more.n);
 }
 
-void mls_sign(const struct mls_key *k, const char *label, struct str content, struct str more,
-              struct buf *out)
+void mls_sign_with_label(const struct mls_key *k, const char *label, struct str content,
+                         struct str more, struct buf *out)
 {
     EVP_MD_CTX *c = EVP_MD_CTX_new();
     unsigned char signature[MLS_SIGNATURE];
     size_t n = sizeof signature;
     bool done = c && EVP_DigestSignInit(c, NULL, EVP_sha256(), NULL, k->pair) == 1 &&
-                digest_add_labelled(c, label, content, more) &&
+                digest_add_labelled_content(c, label, content, more) &&
                 EVP_DigestSignFinal(c, signature, &n) == 1;
 
     assert(done);
@@ -247,13 +247,13 @@ void mls_sign(const struct mls_key *k, const char *label, struct str content, st
     mls_write_vector(out, str_slice((const char *)signature, n));
 }
 
-bool mls_verify(struct str public_key, const char *label, struct str content, struct str more,
-                struct str signature)
+bool mls_verify_with_label(struct str public_key, const char *label, struct str content,
+                           struct str more, struct str signature)
 {
     EVP_PKEY *key = public_key_import(public_key);
     EVP_MD_CTX *c = key ? EVP_MD_CTX_new() : NULL;
     bool valid = c && EVP_DigestVerifyInit(c, NULL, EVP_sha256(), NULL, key) == 1 &&
-                 digest_add_labelled(c, label, content, more) &&
+                 digest_add_labelled_content(c, label, content, more) &&
                  EVP_DigestVerifyFinal(c, (const unsigned char *)signature.p, signature.n) == 1;
 
     EVP_MD_CTX_free(c);
@@ -262,7 +262,7 @@ bool mls_verify(struct str public_key, const char *label, struct str content, st
     return valid;
 }
 
-void mls_hash(const char *label, struct str value, unsigned char ret[MLS_HASH])
+void mls_compute_reference_hash(const char *label, struct str value, unsigned char ret[MLS_HASH])
 {
     EVP_MD_CTX *c = EVP_MD_CTX_new();
     bool done = c && EVP_DigestInit_ex2(c, EVP_sha256(), NULL) == 1 &&
@@ -278,7 +278,7 @@ void mls_hash(const char *label, struct str value, unsigned char ret[MLS_HASH])
 /* --- leaf nodes and key packages -------------------------------------------------------- */
 
 /* Reads a list of 16-bit numbers, which must contain `number`. */
-static void reader_list_with(struct mls_reader *r, unsigned number)
+static void read_number_list_containing(struct mls_reader *r, unsigned number)
 {
     struct mls_reader list = { .rest = mls_read_vector(r) };
     bool found = false;
@@ -288,13 +288,13 @@ static void reader_list_with(struct mls_reader *r, unsigned number)
     r->failed |= list.failed || !found;
 }
 
-static void reader_list(struct mls_reader *r)
+static void skip_number_list(struct mls_reader *r)
 {
     if (mls_read_vector(r).n % 2)
         r->failed = true;
 }
 
-static void reader_extensions(struct mls_reader *r)
+static void skip_extensions(struct mls_reader *r)
 {
     struct mls_reader list = { .rest = mls_read_vector(r) };
 
@@ -306,31 +306,31 @@ static void reader_extensions(struct mls_reader *r)
 }
 
 /* DAVE allows only leaf nodes without extensions, and key packages that never expire. */
-static void reader_leaf(struct mls_reader *r, unsigned source, struct mls_leaf *ret)
+static void read_leaf_node(struct mls_reader *r, unsigned source, struct mls_leaf *ret)
 {
     struct str start = r->rest;
 
-    ret->encryption_key = reader_vector_of(r, MLS_PUBLIC_KEY);
-    ret->signature_key = reader_vector_of(r, MLS_PUBLIC_KEY);
-    reader_expect(r, 2, CREDENTIAL_BASIC);
-    reader_expect(r, 1, sizeof ret->user);
+    ret->encryption_key = read_vector_of_size(r, MLS_PUBLIC_KEY);
+    ret->signature_key = read_vector_of_size(r, MLS_PUBLIC_KEY);
+    read_expected_number(r, 2, CREDENTIAL_BASIC);
+    read_expected_number(r, 1, sizeof ret->user);
     ret->user = mls_read_number(r, sizeof ret->user);
-    reader_list_with(r, MLS_10);
-    reader_list_with(r, SUITE_P256);
-    reader_list(r); /* extensions and proposals that the client supports */
-    reader_list(r);
-    reader_list_with(r, CREDENTIAL_BASIC);
-    reader_expect(r, 1, source);
+    read_number_list_containing(r, MLS_10);
+    read_number_list_containing(r, SUITE_P256);
+    skip_number_list(r); /* extensions and proposals that the client supports */
+    skip_number_list(r);
+    read_number_list_containing(r, CREDENTIAL_BASIC);
+    read_expected_number(r, 1, source);
     ret->source = source;
     if (source == LEAF_KEY_PACKAGE) {
-        reader_expect(r, 8, 0);
-        reader_expect(r, 8, UINT64_MAX);
+        read_expected_number(r, 8, 0);
+        read_expected_number(r, 8, UINT64_MAX);
     } else {
         mls_read_vector(r); /* parent hash */
     }
-    reader_vector_of(r, 0);
-    ret->signed_part = reader_since(r, start);
-    ret->signature = reader_signature(r);
+    read_vector_of_size(r, 0);
+    ret->signed_part = bytes_read_since(r, start);
+    ret->signature = read_signature(r);
 }
 
 bool mls_key_package_read(struct str bytes, snowflake user, struct mls_key_package *ret)
@@ -340,54 +340,54 @@ bool mls_key_package_read(struct str bytes, snowflake user, struct mls_key_packa
 
     if (bytes.n > MLS_KEY_PACKAGE)
         return false;
-    reader_expect(&r, 2, MLS_10);
+    read_expected_number(&r, 2, MLS_10);
     if (r.rest.n >= 2 && r.rest.p[0] == 0 && r.rest.p[1] == WIRE_KEY_PACKAGE) {
         r.rest = str_skip_bytes(r.rest, 2);
         k.bytes = r.rest;
-        reader_expect(&r, 2, MLS_10);
+        read_expected_number(&r, 2, MLS_10);
     } else {
         k.bytes = bytes;
     }
-    reader_expect(&r, 2, SUITE_P256);
-    struct str init_key = reader_vector_of(&r, MLS_PUBLIC_KEY);
-    reader_leaf(&r, LEAF_KEY_PACKAGE, &k.leaf);
-    reader_extensions(&r);
-    struct str signed_part = reader_since(&r, k.bytes);
-    struct str signature = reader_signature(&r);
+    read_expected_number(&r, 2, SUITE_P256);
+    struct str init_key = read_vector_of_size(&r, MLS_PUBLIC_KEY);
+    read_leaf_node(&r, LEAF_KEY_PACKAGE, &k.leaf);
+    skip_extensions(&r);
+    struct str signed_part = bytes_read_since(&r, k.bytes);
+    struct str signature = read_signature(&r);
     if (r.failed || r.rest.n || k.leaf.user != user || str_eq(init_key, k.leaf.encryption_key))
         return false;
     if (!public_key_is_valid(init_key) || !public_key_is_valid(k.leaf.encryption_key) ||
-        !mls_verify(k.leaf.signature_key, "LeafNodeTBS", k.leaf.signed_part, (struct str){ 0 },
-                    k.leaf.signature) ||
-        !mls_verify(k.leaf.signature_key, "KeyPackageTBS", signed_part, (struct str){ 0 },
-                    signature))
+        !mls_verify_with_label(k.leaf.signature_key, "LeafNodeTBS", k.leaf.signed_part,
+                               (struct str){ 0 }, k.leaf.signature) ||
+        !mls_verify_with_label(k.leaf.signature_key, "KeyPackageTBS", signed_part,
+                               (struct str){ 0 }, signature))
         return false;
-    mls_hash("MLS 1.0 KeyPackage Reference", k.bytes, k.ref);
+    mls_compute_reference_hash("MLS 1.0 KeyPackage Reference", k.bytes, k.ref);
     *ret = k;
     return true;
 }
 
 /* --- commits ---------------------------------------------------------------------------- */
 
-static void reader_references(struct mls_reader *r, struct mls_commit *ret)
+static void read_proposal_references(struct mls_reader *r, struct mls_commit *ret)
 {
     struct mls_reader list = { .rest = mls_read_vector(r) };
 
     ret->references = list.rest;
     while (!list.failed && list.rest.n) {
-        reader_expect(&list, 1, PROPOSAL_BY_REFERENCE);
-        reader_vector_of(&list, MLS_HASH);
+        read_expected_number(&list, 1, PROPOSAL_BY_REFERENCE);
+        read_vector_of_size(&list, MLS_HASH);
         ret->reference_count++;
     }
     r->failed |= list.failed || !ret->reference_count;
 }
 
-static void reader_path(struct mls_reader *r, struct mls_commit *ret)
+static void read_update_path(struct mls_reader *r, struct mls_commit *ret)
 {
-    reader_leaf(r, LEAF_COMMIT, &ret->path);
+    read_leaf_node(r, LEAF_COMMIT, &ret->path);
     struct mls_reader nodes = { .rest = mls_read_vector(r) };
     while (!nodes.failed && nodes.rest.n) {
-        reader_vector_of(&nodes, MLS_PUBLIC_KEY);
+        read_vector_of_size(&nodes, MLS_PUBLIC_KEY);
         struct mls_reader secrets = { .rest = mls_read_vector(&nodes) };
         while (!secrets.failed && secrets.rest.n) {
             mls_read_vector(&secrets); /* KEM output and ciphertext */
@@ -403,30 +403,30 @@ bool mls_commit_read(struct mls_reader *r, struct mls_commit *ret)
     struct mls_commit c = { 0 };
     struct str start = r->rest;
 
-    reader_expect(r, 2, MLS_10);
-    reader_expect(r, 2, WIRE_PUBLIC_MESSAGE);
+    read_expected_number(r, 2, MLS_10);
+    read_expected_number(r, 2, WIRE_PUBLIC_MESSAGE);
     c.group = mls_read_vector(r);
     c.epoch = mls_read_number(r, 8);
-    reader_expect(r, 1, SENDER_MEMBER);
+    read_expected_number(r, 1, SENDER_MEMBER);
     c.leaf = (uint32_t)mls_read_number(r, 4);
     mls_read_vector(r); /* authenticated data */
-    reader_expect(r, 1, CONTENT_COMMIT);
-    reader_references(r, &c);
+    read_expected_number(r, 1, CONTENT_COMMIT);
+    read_proposal_references(r, &c);
     uint64_t paths = mls_read_number(r, 1);
     c.has_path = paths == 1;
     if (c.has_path)
-        reader_path(r, &c);
-    reader_signature(r);
-    reader_vector_of(r, MLS_HASH); /* confirmation tag */
-    reader_vector_of(r, MLS_HASH); /* membership tag */
+        read_update_path(r, &c);
+    read_signature(r);
+    read_vector_of_size(r, MLS_HASH); /* confirmation tag */
+    read_vector_of_size(r, MLS_HASH); /* membership tag */
     if (r->failed || paths > 1)
         return false;
-    c.bytes = reader_since(r, start);
+    c.bytes = bytes_read_since(r, start);
     *ret = c;
     return true;
 }
 
-const char *mls_commit_reference(const struct mls_commit *c, size_t i)
+const char *mls_commit_reference_at(const struct mls_commit *c, size_t i)
 {
     assert(i < c->reference_count);
     return c->references.p + i * REFERENCE + (REFERENCE - MLS_HASH);
@@ -443,8 +443,8 @@ bool mls_commit_verify_path(const struct mls_commit *c)
     mls_write_vector(&position, c->group);
     mls_write_number(&position, c->leaf, 4);
     valid = !buf_is_full(&position) && public_key_is_valid(c->path.encryption_key) &&
-            mls_verify(c->path.signature_key, "LeafNodeTBS", c->path.signed_part,
-                       buf_str(&position), c->path.signature);
+            mls_verify_with_label(c->path.signature_key, "LeafNodeTBS", c->path.signed_part,
+                                  buf_str(&position), c->path.signature);
     buf_clear(&position);
     return valid;
 }
@@ -452,9 +452,9 @@ bool mls_commit_verify_path(const struct mls_commit *c)
 /* --- welcomes --------------------------------------------------------------------------- */
 
 /* Reads one entry of a Welcome's secrets: key package reference, KEM output, ciphertext. */
-static struct str reader_secret(struct mls_reader *r)
+static struct str skip_welcome_secret(struct mls_reader *r)
 {
-    struct str ref = reader_vector_of(r, MLS_HASH);
+    struct str ref = read_vector_of_size(r, MLS_HASH);
 
     mls_read_vector(r);
     mls_read_vector(r);
@@ -466,49 +466,49 @@ bool mls_welcome_read(struct mls_reader *r, struct mls_welcome *ret)
     struct mls_welcome w = { 0 };
     struct str start = r->rest;
 
-    reader_expect(r, 2, SUITE_P256);
+    read_expected_number(r, 2, SUITE_P256);
     w.secrets = mls_read_vector(r);
     w.group_info = mls_read_vector(r);
     struct mls_reader list = { .rest = w.secrets };
     while (!list.failed && list.rest.n) {
-        reader_secret(&list);
+        skip_welcome_secret(&list);
         w.secret_count++;
     }
     if (r->failed || list.failed || !w.secret_count)
         return false;
-    w.bytes = reader_since(r, start);
+    w.bytes = bytes_read_since(r, start);
     *ret = w;
     return true;
 }
 
-static bool welcome_screen_read_row(const struct mls_welcome *w, const unsigned char *ref,
-                                    struct str *ret)
+static bool find_secrets_of_recipient(const struct mls_welcome *w, const unsigned char *ref,
+                                      struct str *ret)
 {
     struct mls_reader list = { .rest = w->secrets };
 
     while (list.rest.n) {
         struct str start = list.rest;
 
-        if (memcmp(reader_secret(&list).p, ref, MLS_HASH) == 0) {
-            *ret = reader_since(&list, start);
+        if (memcmp(skip_welcome_secret(&list).p, ref, MLS_HASH) == 0) {
+            *ret = bytes_read_since(&list, start);
             return true;
         }
     }
     return false;
 }
 
-bool mls_welcome_has(const struct mls_welcome *w, const unsigned char ref[MLS_HASH])
+bool mls_welcome_has_secrets_for(const struct mls_welcome *w, const unsigned char ref[MLS_HASH])
 {
     struct str secrets;
 
-    return welcome_screen_read_row(w, ref, &secrets);
+    return find_secrets_of_recipient(w, ref, &secrets);
 }
 
 bool mls_welcome_write(const struct mls_welcome *w, const unsigned char *ref, struct buf *out)
 {
     struct str secrets = w->secrets;
 
-    if (ref && !welcome_screen_read_row(w, ref, &secrets))
+    if (ref && !find_secrets_of_recipient(w, ref, &secrets))
         return false;
     mls_write_number(out, SUITE_P256, 2);
     mls_write_vector(out, secrets);
@@ -518,17 +518,17 @@ bool mls_welcome_write(const struct mls_welcome *w, const unsigned char *ref, st
 
 /* --- messages of the server ------------------------------------------------------------- */
 
-void mls_write_sender(const struct mls_key *k, struct buf *out)
+void mls_write_external_sender(const struct mls_key *k, struct buf *out)
 {
-    mls_write_vector(out, mls_key_public(k));
+    mls_write_vector(out, mls_key_get_public_key(k));
     mls_write_number(out, CREDENTIAL_BASIC, 2);
     mls_write_vector(out, STR("guildhall"));
 }
 
 /* Writes a signed proposal: an Add of key_package or, if that is NULL, the Remove of a leaf. */
-static void proposal_write(const struct mls_key *k, snowflake group, uint64_t epoch,
-                           const struct str *key_package, uint32_t leaf, struct buf *out,
-                           unsigned char ret_ref[MLS_HASH])
+static void write_signed_proposal(const struct mls_key *k, snowflake group, uint64_t epoch,
+                                  const struct str *key_package, uint32_t leaf, struct buf *out,
+                                  unsigned char ret_ref[MLS_HASH])
 {
     size_t start = out->n;
 
@@ -549,22 +549,24 @@ static void proposal_write(const struct mls_key *k, snowflake group, uint64_t ep
 
     struct buf signature;
     buf_init(&signature, MLS_SIGNATURE + LENGTH_MAX);
-    mls_sign(k, "FramedContentTBS", str_skip_bytes(buf_str(out), start), (struct str){ 0 },
-             &signature);
+    mls_sign_with_label(k, "FramedContentTBS", str_skip_bytes(buf_str(out), start),
+                        (struct str){ 0 }, &signature);
     buf_add_str(out, buf_str(&signature));
     buf_clear(&signature);
     /* The reference covers AuthenticatedContent, which starts after the version. */
-    mls_hash("MLS 1.0 Proposal Reference", str_skip_bytes(buf_str(out), start + 2), ret_ref);
+    mls_compute_reference_hash("MLS 1.0 Proposal Reference",
+                               str_skip_bytes(buf_str(out), start + 2), ret_ref);
 }
 
-void mls_write_add(const struct mls_key *k, snowflake group, uint64_t epoch, struct str key_package,
-                   struct buf *out, unsigned char ret_ref[MLS_HASH])
+void mls_write_add_proposal(const struct mls_key *k, snowflake group, uint64_t epoch,
+                            struct str key_package, struct buf *out,
+                            unsigned char ret_ref[MLS_HASH])
 {
-    proposal_write(k, group, epoch, &key_package, 0, out, ret_ref);
+    write_signed_proposal(k, group, epoch, &key_package, 0, out, ret_ref);
 }
 
-void mls_write_remove(const struct mls_key *k, snowflake group, uint64_t epoch, uint32_t leaf,
-                      struct buf *out, unsigned char ret_ref[MLS_HASH])
+void mls_write_remove_proposal(const struct mls_key *k, snowflake group, uint64_t epoch,
+                               uint32_t leaf, struct buf *out, unsigned char ret_ref[MLS_HASH])
 {
-    proposal_write(k, group, epoch, NULL, leaf, out, ret_ref);
+    write_signed_proposal(k, group, epoch, NULL, leaf, out, ret_ref);
 }

@@ -43,15 +43,15 @@ struct mls_key; /* ECDSA key pair on P-256; immutable, for any thread */
 
 struct mls_key *mls_key_new(void);
 void mls_key_free(struct mls_key *k); /* accepts NULL */
-struct str mls_key_public(const struct mls_key *k);
+struct str mls_key_get_public_key(const struct mls_key *k);
 
 /* SignWithLabel and VerifyWithLabel of RFC 9420. The content is the concatenation of two parts. */
-void mls_sign(const struct mls_key *k, const char *label, struct str content, struct str more,
-              struct buf *out);
-bool mls_verify(struct str public_key, const char *label, struct str content, struct str more,
-                struct str signature);
+void mls_sign_with_label(const struct mls_key *k, const char *label, struct str content,
+                         struct str more, struct buf *out);
+bool mls_verify_with_label(struct str public_key, const char *label, struct str content,
+                           struct str more, struct str signature);
 /* RefHash */
-void mls_hash(const char *label, struct str value, unsigned char ret[MLS_HASH]);
+void mls_compute_reference_hash(const char *label, struct str value, unsigned char ret[MLS_HASH]);
 
 /* --- messages of clients ---------------------------------------------------------------- */
 
@@ -86,7 +86,7 @@ struct mls_commit {
 /* Reads the commit at the front of the input, for example of opcode 28. Proposals by value and
  * senders that are not members are refused. Does not verify signatures. */
 bool mls_commit_read(struct mls_reader *r, struct mls_commit *ret);
-const char *mls_commit_reference(const struct mls_commit *c, size_t i); /* MLS_HASH bytes */
+const char *mls_commit_reference_at(const struct mls_commit *c, size_t i); /* MLS_HASH bytes */
 /* Verifies the signature of the path's leaf node; true for a commit without a path. */
 bool mls_commit_verify_path(const struct mls_commit *c);
 
@@ -99,7 +99,7 @@ struct mls_welcome {
 
 /* Reads a bare Welcome at the front of the input. */
 bool mls_welcome_read(struct mls_reader *r, struct mls_welcome *ret);
-bool mls_welcome_has(const struct mls_welcome *w, const unsigned char ref[MLS_HASH]);
+bool mls_welcome_has_secrets_for(const struct mls_welcome *w, const unsigned char ref[MLS_HASH]);
 /* Writes the Welcome with the secrets of one recipient, or of all if ref is NULL. Returns false,
  * and writes nothing, if it has no secrets for the recipient. */
 bool mls_welcome_write(const struct mls_welcome *w, const unsigned char *ref, struct buf *out);
@@ -107,12 +107,13 @@ bool mls_welcome_write(const struct mls_welcome *w, const unsigned char *ref, st
 /* --- messages of the server ------------------------------------------------------------- */
 
 /* Writes the external sender package (opcode 25). */
-void mls_write_sender(const struct mls_key *k, struct buf *out);
+void mls_write_external_sender(const struct mls_key *k, struct buf *out);
 
 /* Write a signed external proposal as an MLSMessage and return its reference. */
-void mls_write_add(const struct mls_key *k, snowflake group, uint64_t epoch, struct str key_package,
-                   struct buf *out, unsigned char ret_ref[MLS_HASH]);
-void mls_write_remove(const struct mls_key *k, snowflake group, uint64_t epoch, uint32_t leaf,
-                      struct buf *out, unsigned char ret_ref[MLS_HASH]);
+void mls_write_add_proposal(const struct mls_key *k, snowflake group, uint64_t epoch,
+                            struct str key_package, struct buf *out,
+                            unsigned char ret_ref[MLS_HASH]);
+void mls_write_remove_proposal(const struct mls_key *k, snowflake group, uint64_t epoch,
+                               uint32_t leaf, struct buf *out, unsigned char ret_ref[MLS_HASH]);
 
 #endif

@@ -17,7 +17,8 @@ static const struct schema transition_schema = { .size = sizeof(struct voice_tra
                                                  .fields = transition_fields };
 const struct type type_voice_transition = { .kind = KIND_OBJECT, .schema = &transition_schema };
 
-static void send_transition(const struct voice_peer *p, enum dave_opcode op, const void *d)
+static void forward_transition_opcode(const struct voice_peer *p, enum dave_opcode op,
+                                      const void *d)
 {
     const struct voice_transition *in = d;
     struct relay_message *n = voice_peer_new_message(p, RELAY_MESSAGE_DAVE, 0);
@@ -29,17 +30,17 @@ static void send_transition(const struct voice_peer *p, enum dave_opcode op, con
 
 void handle_voice_transition_ready(struct voice_peer *p, const void *d)
 {
-    send_transition(p, DAVE_TRANSITION_READY, d);
+    forward_transition_opcode(p, DAVE_TRANSITION_READY, d);
 }
 
 void handle_voice_invalid_commit(struct voice_peer *p, const void *d)
 {
-    send_transition(p, DAVE_INVALID_COMMIT_WELCOME, d);
+    forward_transition_opcode(p, DAVE_INVALID_COMMIT_WELCOME, d);
 }
 
 /* --- binary: opcodes 26 and 28 ---------------------------------------------------------- */
 
-void handle_voice_binary(struct voice_peer *p, struct str message)
+void handle_voice_binary_message(struct voice_peer *p, struct str message)
 {
     unsigned op = message.n ? (unsigned char)message.p[0] : 0;
 

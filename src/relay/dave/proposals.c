@@ -19,20 +19,20 @@ static struct dave_proposal *proposal_new(struct dave_room *room)
     return p;
 }
 
-void member_sign_add(struct dave_room *room, struct dave_member *m)
+void sign_add_proposal_of_member(struct dave_room *room, struct dave_member *m)
 {
     buf_reset(&m->add);
-    mls_write_add(room->config.key, room->config.group, room->epoch, buf_str(&m->package), &m->add,
-                  m->add_ref);
+    mls_write_add_proposal(room->config.key, room->config.group, room->epoch, buf_str(&m->package),
+                           &m->add, m->add_ref);
     m->add_epoch = room->epoch;
 }
 
-void proposal_new_add(struct dave_room *room, struct dave_member *m)
+void create_add_proposal(struct dave_room *room, struct dave_member *m)
 {
     struct dave_proposal *p = proposal_new(room);
 
     if (m->add_epoch != room->epoch)
-        member_sign_add(room, m);
+        sign_add_proposal_of_member(room, m);
     p->adds = true;
     p->user = m->user;
     memcpy(p->package_ref, m->package_ref, sizeof p->package_ref);
@@ -41,34 +41,35 @@ void proposal_new_add(struct dave_room *room, struct dave_member *m)
     buf_add_str(&p->message, buf_str(&m->add));
 }
 
-void proposal_new_remove(struct dave_room *room, uint32_t leaf)
+void create_remove_proposal(struct dave_room *room, uint32_t leaf)
 {
     struct dave_proposal *p = proposal_new(room);
 
     p->leaf = leaf;
-    mls_write_remove(room->config.key, room->config.group, room->epoch, leaf, &p->message, p->ref);
+    mls_write_remove_proposal(room->config.key, room->config.group, room->epoch, leaf, &p->message,
+                              p->ref);
 }
 
-bool proposal_is_add_of(const struct dave_proposal *p, const struct dave_member *m)
+bool proposal_adds_member(const struct dave_proposal *p, const struct dave_member *m)
 {
     return p->adds && p->user == m->user;
 }
 
 /* Returns whether member m gets the proposal. A client must not receive its own Add. The Add of a
  * user who has left is not sent: a client that joined after that refuses the whole message. */
-static bool proposal_is_for(const struct dave_room *room, const struct dave_proposal *p,
-                            const struct dave_member *m)
+static bool proposal_is_sent_to_member(const struct dave_room *room, const struct dave_proposal *p,
+                                       const struct dave_member *m)
 {
     return !p->adds || (p->user != m->user && map_get(&room->members, p->user));
 }
 
-void proposals_send(struct dave_room *room, const struct dave_member *m, size_t from)
+void send_proposals_to_member(struct dave_room *room, const struct dave_member *m, size_t from)
 {
     struct buf payload;
     size_t n = 0;
 
     for (size_t i = from; i < room->proposal_count; i++)
-        if (proposal_is_for(room, room->proposals[i], m))
+        if (proposal_is_sent_to_member(room, room->proposals[i], m))
             n += room->proposals[i]->message.n;
     if (!n)
         return;
@@ -76,21 +77,22 @@ void proposals_send(struct dave_room *room, const struct dave_member *m, size_t 
     mls_write_number(&payload, PROPOSALS_APPEND, 1);
     mls_write_length(&payload, n);
     for (size_t i = from; i < room->proposal_count; i++)
-        if (proposal_is_for(room, room->proposals[i], m))
+        if (proposal_is_sent_to_member(room, room->proposals[i], m))
             buf_add_str(&payload, buf_str(&room->proposals[i]->message));
-    member_send_binary(room, m, DAVE_PROPOSALS, &payload);
+    dave_member_send_binary(room, m, DAVE_PROPOSALS, &payload);
     buf_clear(&payload);
 }
 
-struct dave_proposal **proposal_find_add(const struct dave_room *room, const struct dave_member *m)
+struct dave_proposal **find_add_proposal_of_member(const struct dave_room *room,
+                                                   const struct dave_member *m)
 {
     for (size_t i = 0; i < room->proposal_count; i++)
-        if (proposal_is_add_of(room->proposals[i], m))
+        if (proposal_adds_member(room->proposals[i], m))
             return &room->proposals[i];
     return NULL;
 }
 
-struct dave_proposal *proposal_find(const struct dave_room *room, const char *ref)
+struct dave_proposal *find_proposal_by_reference(const struct dave_room *room, const char *ref)
 {
     for (size_t i = 0; i < room->proposal_count; i++)
         if (memcmp(room->proposals[i]->ref, ref, MLS_HASH) == 0)
@@ -101,9 +103,9 @@ struct dave_proposal *proposal_find(const struct dave_room *room, const char *re
 /* Revokes the Add of a member that sent another key package before the group was established. The
  * Add of a member that has left is not revoked, because the library davey commits without a Welcome
  * after a revocation that no further Add follows. */
-void proposal_revoke(struct dave_room *room, struct dave_member *m)
+void revoke_add_proposal_of_member(struct dave_room *room, struct dave_member *m)
 {
-    struct dave_proposal **at = proposal_find_add(room, m);
+    struct dave_proposal **at = find_add_proposal_of_member(room, m);
     struct buf payload;
 
     buf_init(&payload, PAYLOAD_MAX);
@@ -112,7 +114,7 @@ void proposal_revoke(struct dave_room *room, struct dave_member *m)
     mls_write_vector(&payload, str_slice((const char *)(*at)->ref, MLS_HASH));
     for (EACH_MEMBER(other, room))
         if (other != m && other->proposed)
-            member_send_binary(room, other, DAVE_PROPOSALS, &payload);
+            dave_member_send_binary(room, other, DAVE_PROPOSALS, &payload);
     buf_clear(&payload);
     proposal_free(*at);
     room->proposal_count--;
@@ -121,7 +123,7 @@ void proposal_revoke(struct dave_room *room, struct dave_member *m)
     m->replaced = true;
 }
 
-void proposals_clear(struct dave_room *room)
+void dave_proposals_clear(struct dave_room *room)
 {
     while (room->proposal_count)
         proposal_free(room->proposals[--room->proposal_count]);

@@ -19,7 +19,7 @@ struct dave_rooms {
     struct serialized_message *latest;
 };
 
-static struct dave_rooms *shared_of(const struct relay_room *room)
+static struct dave_rooms *dave_rooms_of_worker(const struct relay_room *room)
 {
     return room->worker->participants->dave;
 }
@@ -31,33 +31,34 @@ static int64_t now_ms(void)
 
 /* --- messages to members ---------------------------------------------------------------- */
 
-static bool message_is(const struct serialized_message *t, const struct dave_message *m)
+static bool serialized_message_equals(const struct serialized_message *t,
+                                      const struct dave_message *m)
 {
     return t && t->n == 1 + m->payload.n && (unsigned char)t->bytes[0] == m->op &&
            memcmp(t->bytes + 1, m->payload.p, m->payload.n) == 0;
 }
 
-static struct serialized_message *json_message(const struct dave_message *m)
+static struct serialized_message *create_json_message(const struct dave_message *m)
 {
     struct buf d;
 
     buf_init(&d, SIZE_MAX);
-    dave_message_write(m, &d);
+    dave_message_write_json(m, &d);
     return serialized_message_from_buf((enum voice_op)m->op, &d);
 }
 
 /* Returns a reference to a message; members that get the same bytes share the message. */
-static struct serialized_message *binary_message(struct dave_rooms *shared,
-                                                 const struct dave_message *m)
+static struct serialized_message *share_or_create_binary_message(struct dave_rooms *shared,
+                                                                 const struct dave_message *m)
 {
-    if (!message_is(shared->latest, m)) {
+    if (!serialized_message_equals(shared->latest, m)) {
         serialized_message_unref(shared->latest);
         shared->latest = serialized_message_new_binary(m->op, m->payload);
     }
     return serialized_message_ref(shared->latest);
 }
 
-static void send_to_member(void *context, snowflake user, const struct dave_message *m)
+static void send_dave_message_to_member(void *context, snowflake user, const struct dave_message *m)
 {
     const struct relay_room *room = context;
     struct relay_participant *s =
@@ -66,7 +67,8 @@ static void send_to_member(void *context, snowflake user, const struct dave_mess
     if (!s || s->room != room)
         return;
     struct serialized_message *t =
-        dave_message_is_json(m) ? json_message(m) : binary_message(shared_of(room), m);
+        dave_message_is_json(m) ? create_json_message(m)
+                                : share_or_create_binary_message(dave_rooms_of_worker(room), m);
     outbox_send(s, t);
     serialized_message_unref(t);
 }
@@ -84,9 +86,9 @@ static void count_encrypted_room(struct relay_room *room, bool encrypted)
 
 /* Updates the counters and drops the cached message. Call it after each call of a function that may
  * change the group. */
-static void group_changed(struct relay_room *room)
+static void update_counters_and_deadline(struct relay_room *room)
 {
-    struct dave_rooms *shared = shared_of(room);
+    struct dave_rooms *shared = dave_rooms_of_worker(room);
     const struct dave_counters *c = &shared->counters;
     struct relay_counters *count = &room->worker->count;
 
@@ -99,20 +101,20 @@ static void group_changed(struct relay_room *room)
     count->refused_key_packages = c->refused_key_packages;
     count->downgrades = c->downgrades;
     count->resets = c->resets;
-    if (dave_room_due(room->group) == INT64_MAX)
+    if (dave_room_next_timeout(room->group) == INT64_MAX)
         deadline_cancel(&room->group_deadline);
     else if (!room->group_deadline.link.next)
         deadline_restart(shared->deadlines, &room->group_deadline);
 }
 
-static void on_group_tick(struct deadline *d)
+static void on_group_timeout(struct deadline *d)
 {
     struct relay_room *room = container_of(d, struct relay_room, group_deadline);
     int64_t now = now_ms();
 
-    if (now >= dave_room_due(room->group))
-        dave_room_tick(room->group, now);
-    group_changed(room);
+    if (now >= dave_room_next_timeout(room->group))
+        dave_room_handle_timeouts(room->group, now);
+    update_counters_and_deadline(room);
 }
 
 struct dave_rooms *dave_rooms_new(struct relay_worker *w)
@@ -121,7 +123,7 @@ struct dave_rooms *dave_rooms_new(struct relay_worker *w)
         return NULL;
     struct dave_rooms *d = mem_new(sizeof *d);
     d->key = mls_key_new();
-    d->deadlines = deadline_list_new(w->loop, GROUP_TICK_MS, false, on_group_tick);
+    d->deadlines = deadline_list_new(w->loop, GROUP_TICK_MS, false, on_group_timeout);
     return d;
 }
 
@@ -137,26 +139,26 @@ void dave_rooms_free(struct dave_rooms *d)
 
 /* Clients use the channel id of a voice channel as the id of the group. A stream has a room of its
  * own, whose group id is one less than its server id. */
-static snowflake group_id_of(const struct relay_voice_state *first)
+static snowflake dave_group_id_of_room(const struct relay_voice_state *first)
 {
     return first->channel_id == first->room_id ? first->room_id : first->room_id - 1;
 }
 
-void room_start_group(struct relay_room *room, const struct relay_voice_state *first)
+void room_create_dave_group(struct relay_room *room, const struct relay_voice_state *first)
 {
-    struct dave_rooms *shared = shared_of(room);
+    struct dave_rooms *shared = dave_rooms_of_worker(room);
 
     if (!shared || first->stage)
         return;
-    room->group = dave_room_new(&(struct dave_config){ .group = group_id_of(first),
+    room->group = dave_room_new(&(struct dave_config){ .group = dave_group_id_of_room(first),
                                                        .version = DAVE_VERSION,
                                                        .key = shared->key,
-                                                       .send = send_to_member,
+                                                       .send = send_dave_message_to_member,
                                                        .context = room,
                                                        .counters = &shared->counters });
 }
 
-void room_end_group(struct relay_room *room)
+void room_free_dave_group(struct relay_room *room)
 {
     deadline_cancel(&room->group_deadline);
     count_encrypted_room(room, false);
@@ -166,7 +168,7 @@ void room_end_group(struct relay_room *room)
 
 /* --- participants ----------------------------------------------------------------------- */
 
-enum relay_close_code participant_media_refusal(const struct relay_participant *s)
+enum relay_close_code participant_media_refusal_code(const struct relay_participant *s)
 {
     if (!s->room->group || s->relay->options.e2ee != RELAY_E2EE_REQUIRE)
         return 0;
@@ -175,66 +177,66 @@ enum relay_close_code participant_media_refusal(const struct relay_participant *
     return !s->in_group && dave_room_is_full(s->room->group) ? RELAY_RATE_LIMITED : 0;
 }
 
-bool participant_must_not_have_media(const struct relay_participant *s)
+bool participant_media_is_refused(const struct relay_participant *s)
 {
-    return participant_media_refusal(s) != 0;
+    return participant_media_refusal_code(s) != 0;
 }
 
-unsigned participant_group_version(const struct relay_participant *s)
+unsigned participant_dave_version(const struct relay_participant *s)
 {
     return s->in_group && s->room->group ? dave_room_version(s->room->group) : 0;
 }
 
-unsigned participant_join_group(struct relay_participant *s)
+unsigned participant_join_dave_group(struct relay_participant *s)
 {
     struct relay_room *room = s->room;
 
-    if (!room->group || !s->media.has_address || participant_must_not_have_media(s))
+    if (!room->group || !s->media.has_address || participant_media_is_refused(s))
         return 0;
     s->in_group = true;
     unsigned version =
         dave_room_join(room->group, s->voice_state.user_id, s->dave_version, now_ms());
-    group_changed(room);
+    update_counters_and_deadline(room);
     return version;
 }
 
-void participant_group_described(struct relay_participant *s, unsigned version)
+void participant_on_description_sent(struct relay_participant *s, unsigned version)
 {
     if (!s->in_group)
         return;
-    dave_room_described(s->room->group, s->voice_state.user_id, version, now_ms());
-    group_changed(s->room);
+    dave_room_on_description_sent(s->room->group, s->voice_state.user_id, version, now_ms());
+    update_counters_and_deadline(s->room);
 }
 
-void participant_join_group_late(struct relay_participant *s)
+void participant_join_dave_group_late(struct relay_participant *s)
 {
     if (!s->room->group || !s->described || s->in_group)
         return;
-    participant_join_group(s);
-    participant_group_described(s, 0);
+    participant_join_dave_group(s);
+    participant_on_description_sent(s, 0);
 }
 
 /* In gateway versions without sequence numbers, a resumed client may have missed messages, so it
  * joins again with a new key package. The DAVE version that it knows is unknown: passing the
  * opposite of the current version makes the group send it the current one. */
-void participant_resume_group(struct relay_participant *s)
+void participant_rejoin_dave_group(struct relay_participant *s)
 {
     if (!s->in_group || s->version >= VOICE_SEQUENCE_VERSION)
         return;
-    participant_group_described(s, !participant_join_group(s));
+    participant_on_description_sent(s, !participant_join_dave_group(s));
 }
 
-void participant_leave_group(struct relay_participant *s)
+void participant_leave_dave_group(struct relay_participant *s)
 {
     struct relay_room *room = s->room;
 
     if (!room->group || !s->in_group)
         return;
     dave_room_leave(room->group, s->voice_state.user_id, now_ms());
-    group_changed(room);
+    update_counters_and_deadline(room);
 }
 
-static enum relay_close_code close_code_of(enum dave_verdict verdict)
+static enum relay_close_code close_code_of_dave_result(enum dave_message_result verdict)
 {
     return verdict == DAVE_REFUSED    ? RELAY_BAD_REQUEST
            : verdict == DAVE_TOO_MANY ? RELAY_RATE_LIMITED
@@ -242,7 +244,7 @@ static enum relay_close_code close_code_of(enum dave_verdict verdict)
 }
 
 /* An invalid commit has no consequence for its sender, because another member's commit wins. */
-void participant_handle_dave(struct relay_participant *s, const struct relay_message *n)
+void participant_handle_dave_message(struct relay_participant *s, const struct relay_message *n)
 {
     struct relay_room *room = s->room;
     struct str payload = str_slice(n->text, n->n);
@@ -252,14 +254,15 @@ void participant_handle_dave(struct relay_participant *s, const struct relay_mes
     if (!s->in_group || !room->group)
         return;
     if (n->dave.op == DAVE_KEY_PACKAGE)
-        code = close_code_of(dave_room_key_package(room->group, user, payload, now_ms()));
+        code = close_code_of_dave_result(
+            dave_room_handle_key_package(room->group, user, payload, now_ms()));
     else if (n->dave.op == DAVE_COMMIT_WELCOME)
-        dave_room_commit(room->group, user, payload, now_ms());
+        dave_room_handle_commit(room->group, user, payload, now_ms());
     else if (n->dave.op == DAVE_TRANSITION_READY)
-        dave_room_ready(room->group, user, n->dave.transition, now_ms());
+        dave_room_handle_transition_ready(room->group, user, n->dave.transition, now_ms());
     else
-        dave_room_invalid(room->group, user, now_ms());
-    group_changed(room);
+        dave_room_handle_invalid_commit(room->group, user, now_ms());
+    update_counters_and_deadline(room);
     if (code)
         participant_disconnect(s, code);
 }

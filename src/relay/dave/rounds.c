@@ -3,15 +3,15 @@
 
 #include <assert.h>
 
-void member_drop_package(struct dave_member *m)
+void drop_key_package_of_member(struct dave_member *m)
 {
     buf_clear(&m->package);
     buf_clear(&m->add);
 }
 
-void group_clear(struct dave_room *room)
+void dave_group_clear(struct dave_room *room)
 {
-    proposals_clear(room);
+    dave_proposals_clear(room);
     room->established = false;
     room->epoch = 0;
     room->leaf_count = 0;
@@ -19,15 +19,15 @@ void group_clear(struct dave_room *room)
     room->not_before = INT64_MIN;
     for (EACH_MEMBER(m, room)) {
         m->leaf = NO_LEAF;
-        member_drop_package(m);
+        drop_key_package_of_member(m);
     }
 }
 
 /* Starts a new group: every client discards the present group and sends a key package. */
-void group_reset(struct dave_room *room)
+void dave_group_reset(struct dave_room *room)
 {
-    transition_finish(room);
-    group_clear(room);
+    dave_transition_finish(room);
+    dave_group_clear(room);
     if (!room->leaves) {
         room->leaves = mem_new(DAVE_MEMBERS_MAX * sizeof *room->leaves);
         room->proposals = mem_new(PROPOSALS_MAX * sizeof(struct dave_proposal *));
@@ -35,15 +35,15 @@ void group_reset(struct dave_room *room)
     for (EACH_MEMBER(m, room)) {
         if (!m->described)
             continue;
-        member_send_epoch(room, m);
+        send_prepare_epoch(room, m);
         if (room->members.count == 1)
-            member_send_transition(room, m, DAVE_VERSION, 0);
-        member_send_sender(room, m);
+            send_prepare_transition(room, m, DAVE_VERSION, 0);
+        send_external_sender_package(room, m);
     }
 }
 
 /* Resets a group that has no member left that could commit, or only one participant. */
-void group_reset_if_unusable(struct dave_room *room)
+void dave_group_reset_if_unusable(struct dave_room *room)
 {
     bool usable = false;
 
@@ -51,29 +51,29 @@ void group_reset_if_unusable(struct dave_room *room)
         usable |= room->established ? m->leaf != NO_LEAF && !m->distrusted : m->proposed;
     if (room->members.count == 1) {
         if (room->established || room->proposal_count > 1)
-            group_reset(room);
+            dave_group_reset(room);
     } else if (room->established && !usable) {
         room->config.counters->resets++;
-        group_reset(room);
+        dave_group_reset(room);
     } else if (!usable) {
-        proposals_clear(room); /* no participant has received them */
+        dave_proposals_clear(room); /* no participant has received them */
     }
 }
 
-static struct dave_member *leaf_owner(const struct dave_room *room, int leaf)
+static struct dave_member *find_member_of_leaf(const struct dave_room *room, int leaf)
 {
     struct dave_member *m = map_get(&room->members, room->leaves[leaf].user);
 
     return m && m->leaf == leaf ? m : NULL;
 }
 
-static bool leaf_is_orphan(const struct dave_room *room, int leaf)
+static bool leaf_has_no_participant(const struct dave_room *room, int leaf)
 {
-    return room->leaves[leaf].used && !leaf_owner(room, leaf);
+    return room->leaves[leaf].used && !find_member_of_leaf(room, leaf);
 }
 
 /* Members take the left-most free leaf, as in every client (RFC 9420, section 7.7). */
-int leaf_take(struct dave_room *room, snowflake user, const char *signature_key)
+int allocate_leaf_for_user(struct dave_room *room, snowflake user, const char *signature_key)
 {
     int at = 0;
 
@@ -87,23 +87,23 @@ int leaf_take(struct dave_room *room, snowflake user, const char *signature_key)
     return at;
 }
 
-static bool member_waits(const struct dave_member *m)
+static bool member_awaits_add_proposal(const struct dave_member *m)
 {
     return m->package.n && m->leaf == NO_LEAF && !m->proposed;
 }
 
-static bool round_has_changes(const struct dave_room *room)
+static bool group_has_pending_changes(const struct dave_room *room)
 {
     for (int i = 0; i < room->leaf_count; i++)
-        if (leaf_is_orphan(room, i))
+        if (leaf_has_no_participant(room, i))
             return true;
     for (EACH_MEMBER(m, room))
-        if (member_waits(m))
+        if (member_awaits_add_proposal(m))
             return true;
     return false;
 }
 
-static void round_await_commit(struct dave_room *room, int64_t now)
+static void start_waiting_for_commit(struct dave_room *room, int64_t now)
 {
     unsigned doublings =
         room->failures < DAVE_COMMIT_DOUBLINGS ? room->failures : DAVE_COMMIT_DOUBLINGS;
@@ -115,51 +115,51 @@ static void round_await_commit(struct dave_room *room, int64_t now)
 /* Before the group is established, every client has a group of its own, with itself at leaf 0. It
  * receives the Adds of all others, and the first commit decides whose group becomes the common
  * one. */
-static void round_propose_initial(struct dave_room *room, int64_t now)
+static void send_initial_add_proposals(struct dave_room *room, int64_t now)
 {
     size_t from = room->proposal_count;
 
     for (EACH_MEMBER(m, room)) {
-        if (!member_waits(m))
+        if (!member_awaits_add_proposal(m))
             continue;
         if (room->proposal_count == DAVE_MEMBERS_MAX) { /* many have left before the commit */
-            group_reset(room);
+            dave_group_reset(room);
             return;
         }
-        proposal_new_add(room, m);
+        create_add_proposal(room, m);
     }
     for (EACH_MEMBER(m, room)) {
         if (!m->package.n)
             continue;
-        proposals_send(room, m, m->proposed || m->replaced ? from : 0);
+        send_proposals_to_member(room, m, m->proposed || m->replaced ? from : 0);
         m->proposed = true;
         m->replaced = false;
     }
     if (room->proposal_count > 1)
-        round_await_commit(room, now);
+        start_waiting_for_commit(room, now);
 }
 
-static void round_propose(struct dave_room *room, int64_t now)
+static void send_proposals_of_changes(struct dave_room *room, int64_t now)
 {
     for (int i = 0; i < room->leaf_count; i++)
-        if (leaf_is_orphan(room, i))
-            proposal_new_remove(room, (uint32_t)i);
+        if (leaf_has_no_participant(room, i))
+            create_remove_proposal(room, (uint32_t)i);
     for (EACH_MEMBER(m, room))
-        if (member_waits(m))
-            proposal_new_add(room, m);
+        if (member_awaits_add_proposal(m))
+            create_add_proposal(room, m);
     for (EACH_MEMBER(m, room))
         if (m->leaf != NO_LEAF)
-            proposals_send(room, m, 0);
-    round_await_commit(room, now);
+            send_proposals_to_member(room, m, 0);
+    start_waiting_for_commit(room, now);
 }
 
-void round_start(struct dave_room *room, int64_t now)
+void start_proposal_round(struct dave_room *room, int64_t now)
 {
     int64_t start = room->not_before;
 
     room->round_due = NEVER;
     if (!room->version || room->transition || (room->established && room->proposal_count) ||
-        !round_has_changes(room))
+        !group_has_pending_changes(room))
         return;
     if (room->members.count > DAVE_BATCH_MEMBERS && start < room->round_time + DAVE_BATCH_MS)
         start = room->round_time + DAVE_BATCH_MS;
@@ -169,7 +169,7 @@ void round_start(struct dave_room *room, int64_t now)
     }
     room->round_time = now;
     if (room->established)
-        round_propose(room, now);
+        send_proposals_of_changes(room, now);
     else
-        round_propose_initial(room, now);
+        send_initial_add_proposals(room, now);
 }

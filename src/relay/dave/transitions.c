@@ -11,7 +11,7 @@ bool dave_message_is_json(const struct dave_message *m)
            m->op == DAVE_PREPARE_EPOCH;
 }
 
-void dave_message_write(const struct dave_message *m, struct buf *out)
+void dave_message_write_json(const struct dave_message *m, struct buf *out)
 {
     if (m->op == DAVE_PREPARE_TRANSITION)
         buf_printf(out, "{\"protocol_version\":%u,\"transition_id\":%u}", m->version,
@@ -22,55 +22,58 @@ void dave_message_write(const struct dave_message *m, struct buf *out)
         buf_printf(out, "{\"protocol_version\":%u,\"epoch\":%u}", m->version, m->epoch);
 }
 
-static void member_send(struct dave_room *room, const struct dave_member *m,
-                        struct dave_message message)
+static void send_message_to_dave_member(struct dave_room *room, const struct dave_member *m,
+                                        struct dave_message message)
 {
     room->config.send(room->config.context, m->user, &message);
 }
 
-void member_send_binary(struct dave_room *room, const struct dave_member *m, enum dave_opcode op,
-                        const struct buf *payload)
+void dave_member_send_binary(struct dave_room *room, const struct dave_member *m,
+                             enum dave_opcode op, const struct buf *payload)
 {
     assert(!buf_is_full(payload));
-    member_send(room, m, (struct dave_message){ .op = op, .payload = buf_str(payload) });
+    send_message_to_dave_member(room, m,
+                                (struct dave_message){ .op = op, .payload = buf_str(payload) });
 }
 
-void member_send_sender(struct dave_room *room, struct dave_member *m)
+void send_external_sender_package(struct dave_room *room, struct dave_member *m)
 {
     struct buf payload;
 
     buf_init(&payload, PAYLOAD_MAX);
-    mls_write_sender(room->config.key, &payload);
-    member_send_binary(room, m, DAVE_EXTERNAL_SENDER, &payload);
+    mls_write_external_sender(room->config.key, &payload);
+    dave_member_send_binary(room, m, DAVE_EXTERNAL_SENDER, &payload);
     buf_clear(&payload);
     m->requested++;
 }
 
 /* Sends opcode 24: the client discards its group and sends a new key package. */
-void member_send_epoch(struct dave_room *room, const struct dave_member *m)
+void send_prepare_epoch(struct dave_room *room, const struct dave_member *m)
 {
-    member_send(room, m,
-                (struct dave_message){
-                    .op = DAVE_PREPARE_EPOCH, .version = DAVE_VERSION, .epoch = FIRST_EPOCH });
+    send_message_to_dave_member(room, m,
+                                (struct dave_message){ .op = DAVE_PREPARE_EPOCH,
+                                                       .version = DAVE_VERSION,
+                                                       .epoch = FIRST_EPOCH });
 }
 
-void member_send_transition(struct dave_room *room, const struct dave_member *m, unsigned version,
-                            unsigned transition)
+void send_prepare_transition(struct dave_room *room, const struct dave_member *m, unsigned version,
+                             unsigned transition)
 {
-    member_send(room, m,
-                (struct dave_message){
-                    .op = DAVE_PREPARE_TRANSITION, .version = version, .transition = transition });
+    send_message_to_dave_member(room, m,
+                                (struct dave_message){ .op = DAVE_PREPARE_TRANSITION,
+                                                       .version = version,
+                                                       .transition = transition });
 }
 
 /* --- transitions ------------------------------------------------------------------------ */
 
-void transition_finish(struct dave_room *room)
+void dave_transition_finish(struct dave_room *room)
 {
     for (EACH_MEMBER(m, room)) {
         if (room->transition && m->in_transition)
-            member_send(room, m,
-                        (struct dave_message){ .op = DAVE_EXECUTE_TRANSITION,
-                                               .transition = room->transition });
+            send_message_to_dave_member(room, m,
+                                        (struct dave_message){ .op = DAVE_EXECUTE_TRANSITION,
+                                                               .transition = room->transition });
         m->in_transition = m->ready = false;
     }
     room->transition = 0;
@@ -78,21 +81,21 @@ void transition_finish(struct dave_room *room)
 }
 
 /* Finishes a running transition first, because some clients can store only one. */
-void transition_start(struct dave_room *room, int64_t now)
+void dave_transition_start(struct dave_room *room, int64_t now)
 {
-    transition_finish(room);
+    dave_transition_finish(room);
     room->last_transition = room->last_transition % TRANSITION_MAX + 1;
     room->transition = room->last_transition;
     room->transition_due = now + DAVE_TRANSITION_MS;
     room->config.counters->transitions++;
 }
 
-void transition_finish_if_ready(struct dave_room *room)
+void dave_transition_finish_if_ready(struct dave_room *room)
 {
     if (!room->transition)
         return;
     for (EACH_MEMBER(m, room))
         if (m->in_transition && !m->ready)
             return;
-    transition_finish(room);
+    dave_transition_finish(room);
 }

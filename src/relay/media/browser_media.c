@@ -35,7 +35,7 @@ static int64_t monotonic_ms(void)
 
 /* --- STUN ----------------------------------------------------------------------------- */
 
-static struct stun_address stun_address_of(const union media_address *from)
+static struct stun_address stun_address_from(const union media_address *from)
 {
     static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
     struct ip_address a = address_from_sockaddr(from);
@@ -48,8 +48,9 @@ static struct stun_address stun_address_of(const union media_address *from)
 
 /* Returns whether another browser has used this address recently. If the participant forged that
  * address in its requests, the other browser would lose its media. */
-static bool address_is_reserved(struct packet_work *w, const struct relay_participant *s,
-                                const union media_address *from, int64_t now_ms)
+static bool address_belongs_to_other_browser(struct packet_handler *w,
+                                             const struct relay_participant *s,
+                                             const union media_address *from, int64_t now_ms)
 {
     const struct relay_participant *other = find_browser_by_address(w->worker->participants, from);
 
@@ -61,11 +62,12 @@ static bool address_is_reserved(struct packet_work *w, const struct relay_partic
 
 /* The first valid STUN request sets the participant's address. Later only a request that nominates
  * its source address changes it. */
-static void record_check(struct relay_participant *s, const struct stun_request *request,
-                         const union media_address *from, int64_t now_ms)
+static void record_valid_stun_request(struct relay_participant *s,
+                                      const struct stun_request *request,
+                                      const union media_address *from, int64_t now_ms)
 {
     s->media.webrtc->checked_ms = now_ms;
-    deadline_restart(participants_of(s)->consents, &s->media.webrtc->consent);
+    deadline_restart(participants_of_same_worker(s)->consents, &s->media.webrtc->consent);
     if (!s->media.has_address || request->nominates)
         participant_set_address(s, from);
     address_route_set(s->relay->routes, ADDRESS_BROWSER, media_address_key(&s->media.address),
@@ -74,7 +76,8 @@ static void record_check(struct relay_participant *s, const struct stun_request 
 
 /* Answers a valid STUN request. Other requests get no answer, so that no host can make the server
  * send datagrams to a third party. */
-static void answer_stun(struct packet_work *w, struct str datagram, const union media_address *from)
+static void answer_stun_request(struct packet_handler *w, struct str datagram,
+                                const union media_address *from)
 {
     int64_t now_ms = monotonic_ms();
     struct stun_request request;
@@ -84,17 +87,17 @@ static void answer_stun(struct packet_work *w, struct str datagram, const union 
             : NULL;
 
     if (!s || !request_is_within_limit(&s->rate.stun_received, now_ms, STUN_CHECKS_PER_SECOND) ||
-        !stun_verify(&request, webrtc_password(s->media.webrtc)) ||
+        !stun_verify_integrity(&request, webrtc_ice_password(s->media.webrtc)) ||
         !request_is_within_limit(&s->rate.stun, now_ms, STUN_PER_SECOND) ||
-        address_is_reserved(w, s, from, now_ms)) {
+        address_belongs_to_other_browser(w, s, from, now_ms)) {
         media_counter_add(&w->worker->count.checks_refused, 1);
         return;
     }
-    record_check(s, &request, from, now_ms);
-    struct stun_address address = stun_address_of(from);
-    size_t n = stun_write_response(&request, webrtc_password(s->media.webrtc), &address,
+    record_valid_stun_request(s, &request, from, now_ms);
+    struct stun_address address = stun_address_from(from);
+    size_t n = stun_write_response(&request, webrtc_ice_password(s->media.webrtc), &address,
                                    media_sender_next_buffer(w->sender));
-    media_sender_queue(w->sender, from, n);
+    media_sender_queue_datagram(w->sender, from, n);
 }
 
 /* --- RTP ------------------------------------------------------------------------------ */
@@ -114,8 +117,8 @@ void rtp_strip_extension(struct decrypted_rtp_packet *p)
 }
 
 /* Encrypts a packet without header extensions, because each client numbers them differently. */
-size_t encrypt_for_browser(struct packet_work *w, const struct relay_participant *to,
-                           unsigned payload_type, unsigned char *out)
+size_t encrypt_packet_for_browser(struct packet_handler *w, const struct relay_participant *to,
+                                  unsigned payload_type, unsigned char *out)
 {
     struct decrypted_rtp_packet *p = &w->plain;
 
@@ -126,17 +129,18 @@ size_t encrypt_for_browser(struct packet_work *w, const struct relay_participant
     }
     p = p->extended ? &w->stripped : p;
     p->header[1] = (unsigned char)((p->header[1] & 0x80) | payload_type);
-    return srtp_write(to->media.webrtc->srtp, p, out);
+    return srtp_encrypt(to->media.webrtc->srtp, p, out);
 }
 
-static bool has_only_padding(const struct decrypted_rtp_packet *p)
+static bool packet_has_only_padding(const struct decrypted_rtp_packet *p)
 {
     return p->n == 0 || ((p->header[0] & RTP_PADDING_BIT) && p->bytes[p->n - 1] >= p->n);
 }
 
 /* Writes the participant's SSRC and the payload type of Opus that other clients use. */
-static void translate_header(struct packet_work *w, const struct relay_participant *s, unsigned at,
-                             struct rtp_packet *p)
+static void translate_browser_rtp_header(struct packet_handler *w,
+                                         const struct relay_participant *s, unsigned at,
+                                         struct rtp_packet *p)
 {
     unsigned char *h = w->plain.header;
 
@@ -148,10 +152,10 @@ static void translate_header(struct packet_work *w, const struct relay_participa
 }
 
 /* Records the arrival of a packet with a transport-wide number; sends feedback when it is due. */
-static void send_transport_feedback(struct packet_work *w, const struct relay_participant *s,
+static void send_transport_feedback(struct packet_handler *w, const struct relay_participant *s,
                                     uint32_t ssrc)
 {
-    struct webrtc *t = s->media.webrtc;
+    struct webrtc_transport *t = s->media.webrtc;
     int64_t now_us = clock_monotonic_ns() / 1000;
     unsigned char packet[PACKET_MAX];
     uint16_t number;
@@ -161,51 +165,53 @@ static void send_transport_feedback(struct packet_work *w, const struct relay_pa
         return;
     if (!t->feedback)
         t->feedback = mem_new(sizeof *t->feedback);
-    if (!transport_feedback_record(t->feedback, number, now_us))
+    if (!transport_feedback_record_arrival(t->feedback, number, now_us))
         return;
     size_t n = transport_feedback_write(t->feedback, s->media.ssrc, ssrc, now_us, packet);
-    n = srtp_write_control(t->srtp, str_slice((const char *)packet, n),
-                           media_sender_next_buffer(w->sender));
+    n = srtcp_encrypt(t->srtp, str_slice((const char *)packet, n),
+                      media_sender_next_buffer(w->sender));
     if (n)
-        media_sender_queue(w->sender, &s->media.address, n);
+        media_sender_queue_datagram(w->sender, &s->media.address, n);
 }
 
-void handle_browser_rtp(struct packet_work *w, struct relay_participant *s, struct str datagram)
+void handle_browser_rtp(struct packet_handler *w, struct relay_participant *s, struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     struct srtp *srtp = s->media.webrtc->srtp;
     struct rtp_packet p;
     int at = -1;
 
-    if (!srtp || !rtp_parse(datagram, &p) || (at = webrtc_find_announced(s, p.ssrc)) < 0 ||
-        !media_is_within_limit(s, at == 0, now_ms) || !srtp_open(srtp, datagram, &w->plain)) {
-        media_count_dropped(w);
+    if (!srtp || !rtp_parse_header(datagram, &p) ||
+        (at = webrtc_find_announced_ssrc(s, p.ssrc)) < 0 ||
+        !media_is_within_rate_limit(s, at == 0, now_ms) ||
+        !srtp_decrypt(srtp, datagram, &w->plain)) {
+        media_count_dropped_packet(w);
         return;
     }
     send_transport_feedback(w, s, p.ssrc);
     rtp_strip_extension(&w->plain);
-    translate_header(w, s, (unsigned)at, &p);
-    w->padding_only = has_only_padding(&w->plain);
+    translate_browser_rtp_header(w, s, (unsigned)at, &p);
+    w->padding_only = packet_has_only_padding(&w->plain);
     if (at == 0) {
-        struct rtp_stream_position a = rtp_stream_continue(&s->media.audio, &p);
+        struct rtp_stream_position a = rtp_stream_position_of_new_packet(&s->media.audio, &p);
 
-        media_renumber_audio(w, s, &a);
-        rtp_stream_advance(&s->media.audio, &p, &a);
+        media_renumber_audio_packet(w, s, &a);
+        rtp_stream_record_position(&s->media.audio, &p, &a);
     } else {
-        media_renumber_video(w, s, (unsigned)at, &p);
+        media_renumber_video_packet(w, s, (unsigned)at, &p);
     }
     media_forward_rtp(w, s, &p, datagram.n, now_ms);
 }
 
-void handle_browser_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram)
+void handle_browser_rtcp(struct packet_handler *w, struct relay_participant *s, struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     struct srtp *srtp = s->media.webrtc->srtp;
     size_t n;
 
-    if (!srtp || !media_is_within_limit(s, false, now_ms) ||
-        !srtp_open_control(srtp, datagram, w->control, &n)) {
-        media_count_dropped(w);
+    if (!srtp || !media_is_within_rate_limit(s, false, now_ms) ||
+        !srtcp_decrypt(srtp, datagram, w->control, &n)) {
+        media_count_dropped_packet(w);
         return;
     }
     s->media.video_window.bytes += (unsigned)datagram.n;
@@ -220,7 +226,7 @@ bool is_browser_datagram(struct str datagram)
 }
 
 /* Queues RTP of an SSRC that the browser has announced, and RTCP. */
-static void dispatch_browser_media(struct packet_work *w, struct relay_participant *s,
+static void dispatch_browser_media(struct packet_handler *w, struct relay_participant *s,
                                    struct media_datagram *d)
 {
     unsigned char type = (unsigned char)d->bytes[1];
@@ -229,17 +235,17 @@ static void dispatch_browser_media(struct packet_work *w, struct relay_participa
     int at = -1;
 
     if (rtcp) {
-        media_enqueue(w, s, false, MEDIA_BROWSER_RTCP, d);
-    } else if (rtp_parse(str_slice(d->bytes, d->n), &p) &&
-               (at = webrtc_find_announced(s, p.ssrc)) >= 0) {
-        media_enqueue(w, s, at == 0, MEDIA_BROWSER_RTP, d);
+        media_enqueue_datagram(w, s, false, MEDIA_BROWSER_RTCP, d);
+    } else if (rtp_parse_header(str_slice(d->bytes, d->n), &p) &&
+               (at = webrtc_find_announced_ssrc(s, p.ssrc)) >= 0) {
+        media_enqueue_datagram(w, s, at == 0, MEDIA_BROWSER_RTP, d);
     } else {
-        media_count_dropped(w);
-        media_datagram_done(w, d);
+        media_count_dropped_packet(w);
+        media_datagram_count_and_free(w, d);
     }
 }
 
-bool dispatch_browser_datagram(struct packet_work *w, struct media_datagram *d)
+bool dispatch_browser_datagram(struct packet_handler *w, struct media_datagram *d)
 {
     struct relay_participants *all = w->worker->participants;
     struct str datagram = str_slice(d->bytes, d->n);
@@ -247,8 +253,8 @@ bool dispatch_browser_datagram(struct packet_work *w, struct media_datagram *d)
 
     if (datagram.n > 1 && (unsigned char)datagram.p[0] <= STUN_LAST_BYTE &&
         stun_is_message(datagram)) {
-        answer_stun(w, datagram, &d->from);
-        media_datagram_done(w, d);
+        answer_stun_request(w, datagram, &d->from);
+        media_datagram_count_and_free(w, d);
         return true;
     }
     if (!all->browsers_by_address.count || !is_browser_datagram(datagram) ||
@@ -256,7 +262,7 @@ bool dispatch_browser_datagram(struct packet_work *w, struct media_datagram *d)
         return false;
     if (dtls_is_record(datagram)) {
         webrtc_receive_dtls(s->media.webrtc, datagram);
-        media_datagram_done(w, d);
+        media_datagram_count_and_free(w, d);
     } else {
         dispatch_browser_media(w, s, d);
     }

@@ -5,7 +5,7 @@
 #include <netinet/udp.h>
 #include <string.h>
 
-bool bundles_are_supported(int fd)
+bool datagram_bundles_are_supported(int fd)
 {
     int none = 0;
 
@@ -54,7 +54,8 @@ static void add_datagrams_to_bundle(struct msghdr *m, const struct mmsghdr *mess
     }
 }
 
-void bundles_build(struct datagram_bundles *b, const struct mmsghdr *messages, unsigned count)
+void datagram_bundles_build(struct datagram_bundles *b, const struct mmsghdr *messages,
+                            unsigned count)
 {
     struct iovec *next = b->parts;
     uint64_t bundled = 0;
@@ -76,8 +77,8 @@ void bundles_build(struct datagram_bundles *b, const struct mmsghdr *messages, u
     }
 }
 
-unsigned bundles_split(const struct datagram_bundles *b, unsigned from, struct mmsghdr *ret,
-                       struct iovec *ret_parts)
+unsigned datagram_bundles_split(const struct datagram_bundles *b, unsigned from,
+                                struct mmsghdr *ret, struct iovec *ret_parts)
 {
     unsigned count = 0;
 

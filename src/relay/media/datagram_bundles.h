@@ -27,11 +27,12 @@ struct datagram_bundles {
 };
 
 /* Returns whether the kernel supports UDP_SEGMENT on the socket. */
-bool bundles_are_supported(int fd);
+bool datagram_bundles_are_supported(int fd);
 /* Groups messages of one datagram each. The order of datagrams to a destination does not change. */
-void bundles_build(struct datagram_bundles *b, const struct mmsghdr *messages, unsigned count);
+void datagram_bundles_build(struct datagram_bundles *b, const struct mmsghdr *messages,
+                            unsigned count);
 /* Splits the bundles from index `from` on into messages of one datagram; returns their number. */
-unsigned bundles_split(const struct datagram_bundles *b, unsigned from, struct mmsghdr *ret,
-                       struct iovec *ret_parts);
+unsigned datagram_bundles_split(const struct datagram_bundles *b, unsigned from,
+                                struct mmsghdr *ret, struct iovec *ret_parts);
 
 #endif

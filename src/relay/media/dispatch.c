@@ -26,8 +26,9 @@ static int64_t monotonic_ms(void)
 /* Returns the limit of a discovery request: that of the participant whose address sent it. A
  * request from an unknown address counts for the SSRC, separately from pings, so that no other host
  * can use up the pongs of a participant. */
-static struct request_window *discovery_limit_of(struct packet_work *w, struct relay_participant *s,
-                                                 const union media_address *from)
+static struct request_window *ip_discovery_limit_of_sender(struct packet_handler *w,
+                                                           struct relay_participant *s,
+                                                           const union media_address *from)
 {
     struct relay_participant *asker = find_participant_by_address(w->worker->participants, from);
 
@@ -38,14 +39,15 @@ static struct request_window *discovery_limit_of(struct packet_work *w, struct r
  * so the source of the request is its address. After that every request is answered, but only
  * authentic packets change the address: media must not go to another host that uses the same
  * SSRC. */
-static void answer_ip_discovery(struct packet_work *w, struct relay_participant *s,
+static void answer_ip_discovery(struct packet_handler *w, struct relay_participant *s,
                                 const union media_address *from)
 {
     char text[ADDRESS_TEXT_SIZE];
     struct ip_address a = address_from_sockaddr(from);
     struct str address_text = str_slice(text, address_format(&a, text));
 
-    if (!request_is_within_limit(discovery_limit_of(w, s, from), monotonic_ms(), WINDOW_DISCOVERY))
+    if (!request_is_within_limit(ip_discovery_limit_of_sender(w, s, from), monotonic_ms(),
+                                 WINDOW_DISCOVERY))
         return;
     if (!s->media.cipher && !s->media.webrtc) {
         s->media.found = *from;
@@ -53,59 +55,61 @@ static void answer_ip_discovery(struct packet_work *w, struct relay_participant 
     }
     packet_write_discovery_reply(s->media.ssrc, address_text, media_address_port(from),
                                  media_sender_next_buffer(w->sender));
-    media_sender_queue(w->sender, from, PACKET_DISCOVERY_SIZE);
+    media_sender_queue_datagram(w->sender, from, PACKET_DISCOVERY_SIZE);
 }
 
-static void answer_ping(struct packet_work *w, struct str ping, const union media_address *from)
+static void answer_ping(struct packet_handler *w, struct str ping, const union media_address *from)
 {
     struct relay_participant *s = find_participant_by_address(w->worker->participants, from);
 
     if (!s || !request_is_within_limit(&s->rate.discovery, monotonic_ms(), WINDOW_DISCOVERY))
         return;
     packet_write_pong(ping, media_sender_next_buffer(w->sender));
-    media_sender_queue(w->sender, from, PACKET_PING_SIZE);
+    media_sender_queue_datagram(w->sender, from, PACKET_PING_SIZE);
 }
 
 /* --- queues --------------------------------------------------------------------------- */
 
-void media_datagram_done(struct packet_work *w, struct media_datagram *d)
+void media_datagram_count_and_free(struct packet_handler *w, struct media_datagram *d)
 {
     w->worker->done_packets++;
     w->worker->done_bytes += d->n;
     mem_free(d);
 }
 
-static void datagram_drop(struct packet_work *w, struct media_datagram *d)
+static void drop_datagram(struct packet_handler *w, struct media_datagram *d)
 {
-    media_count_dropped(w);
-    media_datagram_done(w, d);
+    media_count_dropped_packet(w);
+    media_datagram_count_and_free(w, d);
 }
 
-void media_enqueue(struct packet_work *w, struct relay_participant *s, bool audio,
-                   enum media_kind kind, struct media_datagram *d)
+void media_enqueue_datagram(struct packet_handler *w, struct relay_participant *s, bool audio,
+                            enum media_kind kind, struct media_datagram *d)
 {
     d->kind = kind;
-    struct queue_item *dropped = media_queue_add(
+    struct media_queue_item *dropped = media_queue_add(
         &w->worker->queue, &s->sender, audio ? MEDIA_CLASS_AUDIO : MEDIA_CLASS_VIDEO, &d->item);
 
     if (dropped)
-        datagram_drop(w, container_of(dropped, struct media_datagram, item));
+        drop_datagram(w, container_of(dropped, struct media_datagram, item));
 }
 
-void participant_drop_media(struct relay_participant *s)
+void participant_drop_queued_media(struct relay_participant *s)
 {
-    for (struct queue_item *item; (item = queue_sender_take(&s->worker->queue, &s->sender));)
-        media_datagram_done(s->worker->work, container_of(item, struct media_datagram, item));
+    for (struct media_queue_item *item;
+         (item = media_queue_remove_from_sender(&s->worker->queue, &s->sender));)
+        media_datagram_count_and_free(s->worker->work,
+                                      container_of(item, struct media_datagram, item));
 }
 
 /* Limits how many packets from unknown addresses are decrypted: the client's address may have
  * changed, or another host sends them. */
-static bool may_decrypt(struct relay_participant *s, bool audio, const union media_address *from,
-                        int64_t now_ms)
+static bool may_decrypt_media_from_address(struct relay_participant *s, bool audio,
+                                           const union media_address *from, int64_t now_ms)
 {
     struct media_rate_window *w = audio ? &s->media.window : &s->media.video_window;
 
-    if (!media_is_within_limit(s, audio, now_ms))
+    if (!media_is_within_rate_limit(s, audio, now_ms))
         return false;
     if (s->media.has_address && media_address_is_same(&s->media.address, from))
         return true;
@@ -115,7 +119,7 @@ static bool may_decrypt(struct relay_participant *s, bool audio, const union med
 /* Requests are answered before media that arrived earlier, because they are short and their number
  * is limited. Packets of another host with the SSRC of a participant are limited here, so that they
  * cannot fill its queue. */
-static void dispatch_client_datagram(struct packet_work *w, enum packet_kind kind,
+static void dispatch_client_datagram(struct packet_handler *w, enum packet_kind kind,
                                      struct media_datagram *d)
 {
     struct str bytes = str_slice(d->bytes, d->n);
@@ -128,8 +132,9 @@ static void dispatch_client_datagram(struct packet_work *w, enum packet_kind kin
     }
     bool audio = s && kind == PACKET_RTP && ssrc == s->media.ssrc;
 
-    if (s && kind != PACKET_IS_DISCOVERY && may_decrypt(s, audio, &d->from, monotonic_ms())) {
-        media_enqueue(w, s, audio, kind == PACKET_RTP ? MEDIA_RTP : MEDIA_RTCP, d);
+    if (s && kind != PACKET_IS_DISCOVERY &&
+        may_decrypt_media_from_address(s, audio, &d->from, monotonic_ms())) {
+        media_enqueue_datagram(w, s, audio, kind == PACKET_RTP ? MEDIA_RTP : MEDIA_RTCP, d);
         return;
     }
     if (kind == PACKET_IS_PING)
@@ -137,31 +142,31 @@ static void dispatch_client_datagram(struct packet_work *w, enum packet_kind kin
     else if (s && kind == PACKET_IS_DISCOVERY)
         answer_ip_discovery(w, s, &d->from);
     else
-        media_count_dropped(w);
-    media_datagram_done(w, d);
+        media_count_dropped_packet(w);
+    media_datagram_count_and_free(w, d);
 }
 
-void media_dispatch(struct packet_work *w, struct media_datagram *d)
+void media_dispatch_datagram(struct packet_handler *w, struct media_datagram *d)
 {
     enum packet_kind kind = packet_classify(str_slice(d->bytes, d->n));
 
     if (dispatch_browser_datagram(w, d))
         return;
     if (kind == PACKET_IGNORED)
-        media_datagram_done(w, d);
+        media_datagram_count_and_free(w, d);
     else
         dispatch_client_datagram(w, kind, d);
 }
 
-static void handle_media(struct packet_work *w, struct relay_participant *s,
-                         const struct media_datagram *d)
+static void handle_media_datagram(struct packet_handler *w, struct relay_participant *s,
+                                  const struct media_datagram *d)
 {
     struct str bytes = str_slice(d->bytes, d->n);
     bool from_browser = d->kind == MEDIA_BROWSER_RTP || d->kind == MEDIA_BROWSER_RTCP;
 
-    media_sample_crypto(w);
+    media_choose_if_crypto_is_timed(w);
     if (from_browser != (s->media.webrtc != NULL)) /* another protocol was selected */
-        media_count_dropped(w);
+        media_count_dropped_packet(w);
     else if (d->kind == MEDIA_RTP)
         handle_client_rtp(w, s, bytes, &d->from);
     else if (d->kind == MEDIA_RTCP)
@@ -172,23 +177,23 @@ static void handle_media(struct packet_work *w, struct relay_participant *s,
         handle_browser_rtcp(w, s, bytes);
 }
 
-bool media_handle_next(struct packet_work *w)
+bool media_handle_next_datagram(struct packet_handler *w)
 {
     struct media_queue *q = &w->worker->queue;
-    struct queue_sender *sender;
-    struct queue_item *item = media_queue_next(q, &sender);
+    struct media_queue_sender *sender;
+    struct media_queue_item *item = media_queue_pop(q, &sender);
 
     if (!item)
         return false;
     struct media_datagram *d = container_of(item, struct media_datagram, item);
     w->sent = 0;
-    handle_media(w, container_of(sender, struct relay_participant, sender), d);
-    media_queue_charge(q, RECEIVE_COST + w->sent);
-    media_datagram_done(w, d);
+    handle_media_datagram(w, container_of(sender, struct relay_participant, sender), d);
+    media_queue_charge_cost(q, RECEIVE_COST + w->sent);
+    media_datagram_count_and_free(w, d);
     return true;
 }
 
-void media_flush(struct packet_work *w)
+void media_send_queued_datagrams(struct packet_handler *w)
 {
     struct relay_worker *worker = w->worker;
 
@@ -198,9 +203,10 @@ void media_flush(struct packet_work *w)
     worker->done_packets = worker->done_bytes = 0;
 }
 
-struct packet_work *packet_work_new(struct relay_worker *worker, const struct packet_work *outer)
+struct packet_handler *packet_handler_new(struct relay_worker *worker,
+                                          const struct packet_handler *outer)
 {
-    struct packet_work *w = mem_new(sizeof *w);
+    struct packet_handler *w = mem_new(sizeof *w);
 
     w->worker = worker;
     w->shares_sender = outer;
@@ -209,7 +215,7 @@ struct packet_work *packet_work_new(struct relay_worker *worker, const struct pa
     return w;
 }
 
-void packet_work_free(struct packet_work *w)
+void packet_handler_free(struct packet_handler *w)
 {
     if (!w)
         return;

@@ -161,7 +161,7 @@ static EVP_CIPHER_CTX *aes_context_new(const unsigned char *key)
 }
 
 /* Client libraries with a fixed first nonce use the bytes 0x00, 0x01 or 0x80: avoid these. */
-static unsigned char choose_edge_byte(void)
+static unsigned char choose_nonce_edge_byte(void)
 {
     return (unsigned char)(0x20 + randombytes_uniform(0x40));
 }
@@ -172,7 +172,7 @@ struct media_cipher *media_cipher_new(const struct encryption_mode *mode,
     struct media_cipher *s = mem_new(sizeof *s);
 
     s->mode = mode;
-    s->ranges[0] = (struct nonce_range){ choose_edge_byte(), choose_edge_byte(), used };
+    s->ranges[0] = (struct nonce_range){ choose_nonce_edge_byte(), choose_nonce_edge_byte(), used };
     memcpy(s->key, key, ENCRYPTION_KEY_SIZE);
     if (mode->open == aes_decrypt)
         s->aes = aes_context_new(key);
@@ -200,8 +200,8 @@ bool media_cipher_uses_header(const struct media_cipher *s)
 
 /* --- decryption ----------------------------------------------------------------------- */
 
-static bool nonce_range_has_used(const struct nonce_range *r,
-                                 const unsigned char nonce[COUNTER_SIZE])
+static bool nonce_range_has_used_nonce(const struct nonce_range *r,
+                                       const unsigned char nonce[COUNTER_SIZE])
 {
     unsigned first = (unsigned char)(nonce[0] - r->first), last = nonce[3] - r->last;
 
@@ -215,7 +215,7 @@ static bool nonce_range_has_used(const struct nonce_range *r,
 static void record_client_nonce(struct media_cipher *s, const unsigned char nonce[COUNTER_SIZE])
 {
     for (unsigned i = 0; i <= s->range; i++)
-        s->broken |= nonce_range_has_used(&s->ranges[i], nonce);
+        s->broken |= nonce_range_has_used_nonce(&s->ranges[i], nonce);
     if (s->range)
         return;
     s->range = 1;
@@ -326,7 +326,7 @@ static bool take_next_nonce(struct media_cipher *s, unsigned char nonce[COUNTER_
         nonce[1] = (unsigned char)(i >> 8);
         nonce[2] = (unsigned char)i;
         nonce[3] = (unsigned char)(r->last + (i >> (MIDDLE_BITS + EDGE_BITS)));
-    } while (s->range && nonce_range_has_used(&s->ranges[0], nonce));
+    } while (s->range && nonce_range_has_used_nonce(&s->ranges[0], nonce));
     return true;
 }
 

@@ -22,17 +22,17 @@ static int64_t monotonic_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
-static size_t encrypt_rtcp_for_participant(struct packet_work *w, struct relay_participant *to,
+static size_t encrypt_rtcp_for_participant(struct packet_handler *w, struct relay_participant *to,
                                            struct str packet)
 {
     unsigned char *out = media_sender_next_buffer(w->sender);
 
-    return to->media.webrtc ? srtp_write_control(to->media.webrtc->srtp, packet, out)
+    return to->media.webrtc ? srtcp_encrypt(to->media.webrtc->srtp, packet, out)
                             : media_cipher_encrypt_rtcp(to->media.cipher, packet, out);
 }
 
 /* Forwards a sender report to the viewers of the sender's video. */
-static void forward_sender_report(struct packet_work *w, const struct relay_participant *from,
+static void forward_sender_report(struct packet_handler *w, const struct relay_participant *from,
                                   const struct rtcp_packet *part)
 {
     const struct relay_room *room = from->room;
@@ -46,8 +46,8 @@ static void forward_sender_report(struct packet_work *w, const struct relay_part
     }
 }
 
-static void write_ssrc(struct packet_work *w, const struct rtcp_packet *part, size_t at,
-                       uint32_t ssrc)
+static void write_ssrc_into_rtcp_packet(struct packet_handler *w, const struct rtcp_packet *part,
+                                        size_t at, uint32_t ssrc)
 {
     unsigned char *out = w->control + (part->bytes.p - (const char *)w->control) + at;
 
@@ -55,8 +55,8 @@ static void write_ssrc(struct packet_work *w, const struct rtcp_packet *part, si
 }
 
 /* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those that the browser sent. */
-static void rtcp_restore_missing(struct packet_work *w, const struct rtcp_packet *part,
-                                 uint16_t ahead)
+static void rtcp_restore_missing_packet_numbers(struct packet_handler *w,
+                                                const struct rtcp_packet *part, uint16_t ahead)
 {
     unsigned char *at = w->control + (part->bytes.p - (const char *)w->control);
 
@@ -65,22 +65,24 @@ static void rtcp_restore_missing(struct packet_work *w, const struct rtcp_packet
 }
 
 /* Shifts the RTP time of a sender report by as much as the timestamps of its stream are shifted. */
-static void rtcp_shift_report(struct packet_work *w, const struct relay_participant *s,
-                              const struct rtcp_packet *part)
+static void rtcp_shift_sender_report_time(struct packet_handler *w,
+                                          const struct relay_participant *s,
+                                          const struct rtcp_packet *part)
 {
     const struct rtp_stream *stream =
-        media_stream_of_ssrc((struct relay_participant *)(uintptr_t)s, part->sender);
+        media_find_stream_by_ssrc((struct relay_participant *)(uintptr_t)s, part->sender);
     size_t at = RTCP_HEADER_SIZE + 8; /* after the NTP time */
 
     if (part->has_rtp_time && stream && stream->ahead_time && part->bytes.n >= at + 4)
-        write_ssrc(w, part, at, network_read_u32(part->bytes.p + at) + stream->ahead_time);
+        write_ssrc_into_rtcp_packet(w, part, at,
+                                    network_read_u32(part->bytes.p + at) + stream->ahead_time);
 }
 
 /* Replaces the SSRC that the packet concerns by the SSRC that the browser uses. Returns false if
  * the browser has not announced one, or for transport feedback, which browsers get from the relay
  * itself. */
-static bool rtcp_name_target(struct packet_work *w, const struct relay_participant *to,
-                             const struct rtcp_packet *part)
+static bool rtcp_replace_target_ssrc(struct packet_handler *w, const struct relay_participant *to,
+                                     const struct rtcp_packet *part)
 {
     if (!to->media.webrtc)
         return true;
@@ -88,36 +90,37 @@ static bool rtcp_name_target(struct packet_work *w, const struct relay_participa
     uint32_t own = at < MEDIA_SSRCS && !part->is_transport_feedback ? to->media.announced[at] : 0;
 
     if (own)
-        write_ssrc(w, part, part->about_at, own);
+        write_ssrc_into_rtcp_packet(w, part, part->about_at, own);
     if (own && at && to->media.video)
-        rtcp_restore_missing(w, part, to->media.video[at].ahead);
+        rtcp_restore_missing_packet_numbers(w, part, to->media.video[at].ahead);
     return own;
 }
 
 /* Replaces the sender's SSRC in a packet of a browser. The browser writes one of its own SSRCs, or
  * any number if it sends no media. */
-static void rtcp_name_sender(struct packet_work *w, const struct relay_participant *s,
-                             struct rtcp_packet *part)
+static void rtcp_replace_sender_ssrc(struct packet_handler *w, const struct relay_participant *s,
+                                     struct rtcp_packet *part)
 {
     if (!s->media.webrtc)
         return;
-    int at = webrtc_find_announced(s, part->sender);
+    int at = webrtc_find_announced_ssrc(s, part->sender);
 
     part->announces = part->announces && at >= 0;
     part->sender = s->media.ssrc + (uint32_t)(at > 0 ? at : 0);
-    write_ssrc(w, part, 4, part->sender);
-    rtcp_shift_report(w, s, part);
+    write_ssrc_into_rtcp_packet(w, part, 4, part->sender);
+    rtcp_shift_sender_report_time(w, s, part);
 }
 
 /* Forwards a receiver report or a request (such as for a key frame) to the sender of that media. */
-static void forward_feedback(struct packet_work *w, struct relay_participant *from,
-                             const struct rtcp_packet *part)
+static void forward_rtcp_feedback(struct packet_handler *w, struct relay_participant *from,
+                                  const struct rtcp_packet *part)
 {
     struct relay_participant *to = find_participant_by_ssrc(w->worker->participants, part->about);
 
     if (to && to != from && to->room == from->room && to->permissions.can_send_video &&
-        participant_is_reachable(to) && participant_carries_video(to) &&
-        rtcp_name_target(w, to, part) && participant_receives_video(from, to, to->media.ssrc) &&
+        participant_is_reachable(to) && participant_transport_carries_video(to) &&
+        rtcp_replace_target_ssrc(w, to, part) &&
+        participant_receives_video(from, to, to->media.ssrc) &&
         request_is_within_limit(&from->rate.rtcp_sent, monotonic_ms(), WINDOW_RTCP_SENT) &&
         request_is_within_limit(&to->rate.rtcp_received, monotonic_ms(), WINDOW_RTCP_RECEIVED))
         media_send_or_disconnect(w, to, encrypt_rtcp_for_participant(w, to, part->bytes));
@@ -131,48 +134,49 @@ static bool rtcp_is_replayed(const struct relay_participant *s, uint64_t hash)
     return false;
 }
 
-static void rtcp_record_hash(struct relay_participant *s, uint64_t hash)
+static void rtcp_record_packet_hash(struct relay_participant *s, uint64_t hash)
 {
     if (!s->media.control)
         s->media.control = mem_new(sizeof *s->media.control);
     s->media.control->seen[s->media.control->next++ % COUNT_OF(s->media.control->seen)] = hash;
 }
 
-void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size_t n,
+void media_forward_rtcp(struct packet_handler *w, struct relay_participant *s, size_t n,
                         int64_t now_ms)
 {
     struct str rest = str_slice((const char *)w->control, n);
     struct rtcp_packet part;
 
     for (int i = 0; i < RTCP_MAX_PARTS && rtcp_parse_next(&rest, &part); i++) {
-        rtcp_name_sender(w, s, &part);
+        rtcp_replace_sender_ssrc(w, s, &part);
         if (part.sender / SSRCS_PER_PARTICIPANT != s->media.ssrc / SSRCS_PER_PARTICIPANT ||
-            !media_is_within_limit(s, false, now_ms))
+            !media_is_within_rate_limit(s, false, now_ms))
             continue;
-        media_window_add(&s->media.video_window, 0); /* each part is forwarded as one packet */
+        media_rate_window_add(&s->media.video_window, 0); /* each part is forwarded as one packet */
         if (part.announces)
             forward_sender_report(w, s, &part);
         else if (part.about)
-            forward_feedback(w, s, &part);
+            forward_rtcp_feedback(w, s, &part);
     }
 }
 
 /* Handles RTCP. Its packets have no sequence numbers, so an old one cannot be distinguished from a
  * new one: they do not update the client's address, and their number is limited. */
-void handle_client_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram)
+void handle_client_rtcp(struct packet_handler *w, struct relay_participant *s, struct str datagram)
 {
     int64_t now_ms = monotonic_ms();
     uint64_t hash = hash_str(datagram);
     size_t n;
 
-    if (!s->media.cipher || !media_is_within_limit(s, false, now_ms) || rtcp_is_replayed(s, hash) ||
+    if (!s->media.cipher || !media_is_within_rate_limit(s, false, now_ms) ||
+        rtcp_is_replayed(s, hash) ||
         !media_cipher_decrypt_rtcp(s->media.cipher, datagram, w->control, &n)) {
-        media_count_dropped(w);
+        media_count_dropped_packet(w);
         return;
     }
     s->media.video_window.bytes += (unsigned)datagram.n;
-    rtcp_record_hash(s, hash);
+    rtcp_record_packet_hash(s, hash);
     media_forward_rtcp(w, s, n, now_ms);
-    if (media_must_renew_key(s))
+    if (media_client_must_reconnect(s))
         participant_disconnect(s, RELAY_INVALID_SESSION);
 }

@@ -33,21 +33,21 @@ bool media_address_is_same(const union media_address *a, const union media_addre
 
 /* --- rate limits ---------------------------------------------------------------------- */
 
-static bool media_window_allows(struct media_rate_window *w, int64_t now_ms, unsigned packets,
-                                unsigned bytes)
+static bool media_rate_window_allows(struct media_rate_window *w, int64_t now_ms, unsigned packets,
+                                     unsigned bytes)
 {
     if (now_ms - w->since_ms >= WINDOW_MS)
         *w = (struct media_rate_window){ .since_ms = now_ms };
     return w->packets < packets && w->bytes < bytes;
 }
 
-static bool video_is_within_limit(struct relay_participant *s, int64_t now_ms)
+static bool video_is_within_rate_limit(struct relay_participant *s, int64_t now_ms)
 {
-    return media_window_allows(&s->media.video_window, now_ms, WINDOW_VIDEO_PACKETS,
-                               WINDOW_VIDEO_BYTES);
+    return media_rate_window_allows(&s->media.video_window, now_ms, WINDOW_VIDEO_PACKETS,
+                                    WINDOW_VIDEO_BYTES);
 }
 
-void media_window_add(struct media_rate_window *w, size_t bytes)
+void media_rate_window_add(struct media_rate_window *w, size_t bytes)
 {
     w->packets++;
     w->bytes += (unsigned)bytes;
@@ -58,45 +58,45 @@ static int64_t monotonic_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
-bool media_is_within_limit(struct relay_participant *s, bool audio, int64_t now_ms)
+bool media_is_within_rate_limit(struct relay_participant *s, bool audio, int64_t now_ms)
 {
-    return audio ? media_window_allows(&s->media.window, now_ms, WINDOW_PACKETS, WINDOW_BYTES)
-                 : video_is_within_limit(s, now_ms);
+    return audio ? media_rate_window_allows(&s->media.window, now_ms, WINDOW_PACKETS, WINDOW_BYTES)
+                 : video_is_within_rate_limit(s, now_ms);
 }
 
 /* --- crypto timing -------------------------------------------------------------------- */
 
-void media_sample_crypto(struct packet_work *w)
+void media_choose_if_crypto_is_timed(struct packet_handler *w)
 {
     w->sample = (w->sample + 1) % CRYPTO_SAMPLE_INTERVAL;
 }
 
-static int64_t crypto_timer_start(const struct packet_work *w)
+static int64_t crypto_timer_start(const struct packet_handler *w)
 {
     return w->sample ? 0 : clock_monotonic_ns();
 }
 
-static void crypto_timer_stop(const struct packet_work *w, int64_t begin)
+static void crypto_timer_stop(const struct packet_handler *w, int64_t begin)
 {
     if (begin)
         media_counter_add(&w->worker->count.crypto_ns,
                           (uint64_t)(clock_monotonic_ns() - begin) * CRYPTO_SAMPLE_INTERVAL);
 }
 
-static size_t encrypt_for_participant(struct packet_work *w, struct relay_participant *to,
-                                      unsigned payload_type)
+static size_t encrypt_packet_for_participant(struct packet_handler *w, struct relay_participant *to,
+                                             unsigned payload_type)
 {
     unsigned char *out = media_sender_next_buffer(w->sender);
     int64_t begin = crypto_timer_start(w);
-    size_t n = to->media.webrtc ? encrypt_for_browser(w, to, payload_type, out)
+    size_t n = to->media.webrtc ? encrypt_packet_for_browser(w, to, payload_type, out)
                                 : media_cipher_encrypt(to->media.cipher, &w->plain, out);
 
     crypto_timer_stop(w, begin);
     return n;
 }
 
-static bool decrypt_from_participant(struct packet_work *w, struct relay_participant *s,
-                                     const struct rtp_packet *p)
+static bool decrypt_packet_of_participant(struct packet_handler *w, struct relay_participant *s,
+                                          const struct rtp_packet *p)
 {
     int64_t begin = crypto_timer_start(w);
     bool opened = media_cipher_decrypt(s->media.cipher, p, &w->plain);
@@ -122,7 +122,7 @@ static void record_audio_quality(struct relay_participant *s, const struct rtp_s
     media_counter_add(&count->jitter_ns, (uint64_t)(s->quality.jitter_ns - before));
 }
 
-struct rtp_stream *media_stream_of_ssrc(struct relay_participant *s, uint32_t ssrc)
+struct rtp_stream *media_find_stream_by_ssrc(struct relay_participant *s, uint32_t ssrc)
 {
     if (ssrc == s->media.ssrc)
         return &s->media.audio;
@@ -140,21 +140,21 @@ void participant_free_streams(struct relay_participant *s)
 
 /* Writes the renumbered sequence and timestamp, which continue when a sender restarts: in the mode
  * with a header nonce no header may repeat. */
-static void write_renumbered_header(struct packet_work *w, const struct rtp_stream_position *a)
+static void write_renumbered_header(struct packet_handler *w, const struct rtp_stream_position *a)
 {
     unsigned char *h = w->plain.header;
 
     network_write_u32(network_write_u16(h + 2, a->sequence), a->timestamp);
 }
 
-void media_renumber_audio(struct packet_work *w, struct relay_participant *s,
-                          const struct rtp_stream_position *a)
+void media_renumber_audio_packet(struct packet_handler *w, struct relay_participant *s,
+                                 const struct rtp_stream_position *a)
 {
     record_audio_quality(s, a);
     write_renumbered_header(w, a);
 }
 
-static struct rtp_stream *video_streams_of(struct relay_participant *s)
+static struct rtp_stream *get_or_create_video_streams(struct relay_participant *s)
 {
     if (!s->media.video)
         s->media.video = mem_new(SSRCS_PER_PARTICIPANT * sizeof *s->media.video);
@@ -163,11 +163,11 @@ static struct rtp_stream *video_streams_of(struct relay_participant *s)
 
 /* The payload of a retransmission begins with the sequence number of the repeated video packet,
  * whose SSRC is one lower than that of the retransmission (RFC 4588). */
-void media_renumber_video(struct packet_work *w, struct relay_participant *s, unsigned at,
-                          const struct rtp_packet *p)
+void media_renumber_video_packet(struct packet_handler *w, struct relay_participant *s, unsigned at,
+                                 const struct rtp_packet *p)
 {
-    struct rtp_stream *streams = video_streams_of(s);
-    struct rtp_stream_position a = rtp_stream_shift(&streams[at], p);
+    struct rtp_stream *streams = get_or_create_video_streams(s);
+    struct rtp_stream_position a = rtp_stream_record_video_packet(&streams[at], p);
     unsigned char *original = w->plain.bytes;
 
     write_renumbered_header(w, &a);
@@ -176,24 +176,25 @@ void media_renumber_video(struct packet_work *w, struct relay_participant *s, un
 }
 
 /* Decrypts the packet. Returns false if it is not authentic, or a replay. */
-static bool authenticate_packet(struct packet_work *w, struct relay_participant *s,
+static bool authenticate_packet(struct packet_handler *w, struct relay_participant *s,
                                 const struct rtp_packet *p, bool *ret_newest)
 {
     struct rtp_stream_position a;
 
-    if (!rtp_stream_check_packet(media_stream_of_ssrc(s, p->ssrc), p, &a) ||
-        !decrypt_from_participant(w, s, p))
+    if (!rtp_stream_check_packet(media_find_stream_by_ssrc(s, p->ssrc), p, &a) ||
+        !decrypt_packet_of_participant(w, s, p))
         return false;
     *ret_newest = a.newest;
     if (p->ssrc == s->media.ssrc)
-        media_renumber_audio(w, s, &a);
+        media_renumber_audio_packet(w, s, &a);
     else
-        video_streams_of(s);
-    rtp_stream_record_packet(media_stream_of_ssrc(s, p->ssrc), p, &a);
+        get_or_create_video_streams(s);
+    rtp_stream_record_packet(media_find_stream_by_ssrc(s, p->ssrc), p, &a);
     return true;
 }
 
-static bool receives_audio(const struct relay_participant *to, const struct relay_participant *from)
+static bool participant_receives_audio_of(const struct relay_participant *to,
+                                          const struct relay_participant *from)
 {
     return to != from && to->permissions.can_receive && participant_is_reachable(to);
 }
@@ -201,7 +202,8 @@ static bool receives_audio(const struct relay_participant *to, const struct rela
 /* Returns whether the packet ends an end-to-end encrypted frame, which clients without DAVE cannot
  * decode. Such frames arrive until the senders have downgraded. About one of 65,536 plain frames
  * looks the same; its loss is not audible. */
-static bool is_dave_frame(const struct packet_work *w, const struct relay_participant *from)
+static bool packet_is_dave_frame(const struct packet_handler *w,
+                                 const struct relay_participant *from)
 {
     static const unsigned char marker[] = { 0xfa, 0xfa };
 
@@ -209,13 +211,13 @@ static bool is_dave_frame(const struct packet_work *w, const struct relay_partic
            memcmp(w->plain.bytes + w->plain.n - sizeof marker, marker, sizeof marker) == 0;
 }
 
-bool media_send_or_disconnect(struct packet_work *w, struct relay_participant *to, size_t n)
+bool media_send_or_disconnect(struct packet_handler *w, struct relay_participant *to, size_t n)
 {
     bool browser = to->media.webrtc;
 
     w->sent += n != 0;
     if (n)
-        media_sender_queue(w->sender, &to->media.address, n);
+        media_sender_queue_datagram(w->sender, &to->media.address, n);
     else if (!browser)
         participant_disconnect(to, RELAY_INVALID_SESSION); /* frees it */
     return n || browser;
@@ -224,51 +226,53 @@ bool media_send_or_disconnect(struct packet_work *w, struct relay_participant *t
 /* Returns the payload type with which a receiver gets the packet: browsers choose their own
  * numbers. Firefox uses 120, which is Opus for other clients, for VP8. Returns -1 if the receiver
  * does not know the codec. */
-static int payload_type_for(const struct relay_participant *to,
-                            const struct relay_participant *from, bool audio, unsigned type)
+static int payload_type_for_receiver(const struct relay_participant *to,
+                                     const struct relay_participant *from, bool audio,
+                                     unsigned type)
 {
     if (!to->media.webrtc && !from->media.webrtc)
         return (int)type;
     if (audio)
         return to->media.webrtc ? to->offer.numbers.opus : RTP_OPUS_PAYLOAD_TYPE;
-    return codec_numbers_translate(&from->offer.numbers, &to->offer.numbers, type);
+    return codec_payload_types_translate(&from->offer.numbers, &to->offer.numbers, type);
 }
 
 /* Forwards the packet to the room. If `to` is removed (participant_disconnect), the last
  * participant gets index i, so i does not advance. */
-static void forward_to_room(struct packet_work *w, const struct relay_participant *from,
-                            uint32_t ssrc)
+static void forward_packet_to_room(struct packet_handler *w, const struct relay_participant *from,
+                                   uint32_t ssrc)
 {
     const struct relay_room *room = from->room;
     unsigned type = w->plain.header[1] & 0x7f, marker = w->plain.header[1] & 0x80;
-    bool dave = is_dave_frame(w, from), audio = ssrc == from->media.ssrc;
+    bool dave = packet_is_dave_frame(w, from), audio = ssrc == from->media.ssrc;
     unsigned sent = 0;
 
     w->is_stripped = false;
     for (size_t i = 0; i < room->count;) {
         if (w->sent - sent >= INTERRUPT_RECEIVERS) {
-            relay_worker_interrupt(w->worker);
+            relay_worker_handle_idle_rooms(w->worker);
             sent = w->sent;
         }
         struct relay_participant *to = room->participants[i];
         bool decodes = !dave || to->dave_version;
-        bool receives = decodes && (audio ? receives_audio(to, from)
+        bool receives = decodes && (audio ? participant_receives_audio_of(to, from)
                                           : participant_receives_video(to, from, ssrc));
-        int translated = receives ? payload_type_for(to, from, audio, type) : -1;
+        int translated = receives ? payload_type_for_receiver(to, from, audio, type) : -1;
 
         if (translated < 0 || (w->padding_only && !to->media.webrtc)) {
             i++;
             continue;
         }
         w->plain.header[1] = (unsigned char)(marker | (unsigned)translated);
-        if (media_send_or_disconnect(w, to, encrypt_for_participant(w, to, (unsigned)translated)))
+        if (media_send_or_disconnect(w, to,
+                                     encrypt_packet_for_participant(w, to, (unsigned)translated)))
             i++;
     }
 }
 
 /* Reports activity at most once per ACTIVITY_INTERVAL_MS; silence frames do not count. */
-static void report_activity(const struct packet_work *w, struct relay_participant *s,
-                            int64_t now_ms)
+static void report_audio_activity(const struct packet_handler *w, struct relay_participant *s,
+                                  int64_t now_ms)
 {
     if (rtp_payload_is_silence(&w->plain))
         return;
@@ -279,77 +283,77 @@ static void report_activity(const struct packet_work *w, struct relay_participan
         peer_message_send(s->relay, s->loop, s->peer, PEER_MESSAGE_ACTIVE, 0);
 }
 
-void media_count_dropped(const struct packet_work *w)
+void media_count_dropped_packet(const struct packet_handler *w)
 {
     media_counter_add(&w->worker->count.dropped, 1);
 }
 
 /* Updates the client's address from an authentic packet that is the newest of its stream. */
-static void update_address(struct relay_participant *s, bool newest,
-                           const union media_address *from)
+static void update_participant_address(struct relay_participant *s, bool newest,
+                                       const union media_address *from)
 {
     if (newest && !(s->media.has_address && media_address_is_same(&s->media.address, from)))
         participant_set_address(s, from);
 }
 
 /* Forwards audio. Returns false if the packet may not be forwarded. */
-static bool forward_audio(struct packet_work *w, struct relay_participant *s,
-                          const struct rtp_packet *p, int64_t now_ms)
+static bool forward_audio_packet(struct packet_handler *w, struct relay_participant *s,
+                                 const struct rtp_packet *p, int64_t now_ms)
 {
     if (p->type != RTP_OPUS_PAYLOAD_TYPE || !s->permissions.can_speak)
         return false;
     if (!s->speech.announced)
         participant_set_speaking(s, 1);
-    forward_to_room(w, s, p->ssrc);
-    report_activity(w, s, now_ms);
+    forward_packet_to_room(w, s, p->ssrc);
+    report_audio_activity(w, s, now_ms);
     return true;
 }
 
-static bool forward_video(struct packet_work *w, const struct relay_participant *s,
-                          const struct rtp_packet *p)
+static bool forward_video_packet(struct packet_handler *w, const struct relay_participant *s,
+                                 const struct rtp_packet *p)
 {
     if (!participant_may_send_video(s, p))
         return false;
-    if (!media_sender_expect_video(w->sender))
+    if (!media_sender_prepare_video(w->sender))
         return false;
-    forward_to_room(w, s, p->ssrc);
+    forward_packet_to_room(w, s, p->ssrc);
     return true;
 }
 
-bool media_must_renew_key(const struct relay_participant *s)
+bool media_client_must_reconnect(const struct relay_participant *s)
 {
     return (s->media.cipher && media_cipher_nonce_was_reused(s->media.cipher)) ||
-           rtp_stream_is_full(&s->media.audio) ||
+           rtp_stream_start_hashes_are_full(&s->media.audio) ||
            (s->media.audio.highest.begun &&
             rtp_count_sequences_used(&s->media.audio.highest) >= MAX_RTP_HEADERS);
 }
 
-void media_forward_rtp(struct packet_work *w, struct relay_participant *s,
+void media_forward_rtp(struct packet_handler *w, struct relay_participant *s,
                        const struct rtp_packet *p, size_t datagram_size, int64_t now_ms)
 {
     bool audio = p->ssrc == s->media.ssrc;
 
-    media_window_add(audio ? &s->media.window : &s->media.video_window, datagram_size);
-    if (!(audio ? forward_audio(w, s, p, now_ms) : forward_video(w, s, p)))
-        media_count_dropped(w);
-    if (media_must_renew_key(s))
+    media_rate_window_add(audio ? &s->media.window : &s->media.video_window, datagram_size);
+    if (!(audio ? forward_audio_packet(w, s, p, now_ms) : forward_video_packet(w, s, p)))
+        media_count_dropped_packet(w);
+    if (media_client_must_reconnect(s))
         participant_disconnect(s, RELAY_INVALID_SESSION);
 }
 
-void handle_client_rtp(struct packet_work *w, struct relay_participant *s, struct str datagram,
+void handle_client_rtp(struct packet_handler *w, struct relay_participant *s, struct str datagram,
                        const union media_address *from)
 {
     int64_t now_ms = monotonic_ms();
     struct rtp_packet p;
     bool newest = false;
 
-    if (!s->media.cipher || participant_must_not_have_media(s) || !rtp_parse(datagram, &p) ||
-        !media_is_within_limit(s, p.ssrc == s->media.ssrc, now_ms) ||
+    if (!s->media.cipher || participant_media_is_refused(s) || !rtp_parse_header(datagram, &p) ||
+        !media_is_within_rate_limit(s, p.ssrc == s->media.ssrc, now_ms) ||
         !authenticate_packet(w, s, &p, &newest)) {
-        media_count_dropped(w);
+        media_count_dropped_packet(w);
         return;
     }
-    update_address(s, newest, from);
+    update_participant_address(s, newest, from);
     w->padding_only = false;
     media_forward_rtp(w, s, &p, datagram.n, now_ms);
 }

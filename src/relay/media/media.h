@@ -8,7 +8,7 @@
 /* --- dispatch.c: requests and queues -------------------------------------------------- */
 
 /* State for the packet that is being handled. */
-struct packet_work {
+struct packet_handler {
     struct relay_worker *worker;
     struct media_sender *sender;
     bool shares_sender;                /* another packet_work owns it */
@@ -22,51 +22,51 @@ struct packet_work {
 };
 
 /* Queues received media until the turn of its sender; frees a datagram that does not fit. */
-void media_enqueue(struct packet_work *w, struct relay_participant *s, bool audio,
-                   enum media_kind kind, struct media_datagram *d);
+void media_enqueue_datagram(struct packet_handler *w, struct relay_participant *s, bool audio,
+                            enum media_kind kind, struct media_datagram *d);
 
 /* Frees a datagram that was handled or dropped. It is counted as received when all replies to it
  * are sent. */
-void media_datagram_done(struct packet_work *w, struct media_datagram *d);
+void media_datagram_count_and_free(struct packet_handler *w, struct media_datagram *d);
 
 /* --- media.c: RTP --------------------------------------------------------------------- */
 
 /* Handles queued RTP of a UDP client. */
-void handle_client_rtp(struct packet_work *w, struct relay_participant *s, struct str datagram,
+void handle_client_rtp(struct packet_handler *w, struct relay_participant *s, struct str datagram,
                        const union media_address *from);
-void media_count_dropped(const struct packet_work *w);
+void media_count_dropped_packet(const struct packet_handler *w);
 /* Decides whether the encryption time of the next packet is measured: reading the clock takes a
  * tenth of that time, so only some packets are timed. */
-void media_sample_crypto(struct packet_work *w);
+void media_choose_if_crypto_is_timed(struct packet_handler *w);
 bool media_address_is_same(const union media_address *a, const union media_address *b);
 /* Returns whether the participant may send one more packet of audio or video in this second. */
-bool media_is_within_limit(struct relay_participant *s, bool audio, int64_t now_ms);
-void media_window_add(struct media_rate_window *w, size_t bytes);
+bool media_is_within_rate_limit(struct relay_participant *s, bool audio, int64_t now_ms);
+void media_rate_window_add(struct media_rate_window *w, size_t bytes);
 /* Queues an encrypted packet. Returns false if all nonces are used and the participant was
  * therefore disconnected. SRTP only refuses a packet whose sequence number was used before. */
-bool media_send_or_disconnect(struct packet_work *w, struct relay_participant *to, size_t n);
+bool media_send_or_disconnect(struct packet_handler *w, struct relay_participant *to, size_t n);
 /* Returns the stream of an SSRC, or NULL if no packet with a video SSRC has arrived yet. */
-struct rtp_stream *media_stream_of_ssrc(struct relay_participant *s, uint32_t ssrc);
+struct rtp_stream *media_find_stream_by_ssrc(struct relay_participant *s, uint32_t ssrc);
 /* Returns whether both sides have used the same nonce, or headers would soon repeat. Then the
  * client must connect again, with another key and other SSRCs. */
-bool media_must_renew_key(const struct relay_participant *s);
+bool media_client_must_reconnect(const struct relay_participant *s);
 /* Forwards the decrypted packet in w->plain, which p describes. s may be freed by this call. */
-void media_forward_rtp(struct packet_work *w, struct relay_participant *s,
+void media_forward_rtp(struct packet_handler *w, struct relay_participant *s,
                        const struct rtp_packet *p, size_t datagram_size, int64_t now_ms);
 /* Records the quality of an audio packet; writes its new sequence and timestamp to its header. */
-void media_renumber_audio(struct packet_work *w, struct relay_participant *s,
-                          const struct rtp_stream_position *a);
+void media_renumber_audio_packet(struct packet_handler *w, struct relay_participant *s,
+                                 const struct rtp_stream_position *a);
 /* Writes the new sequence and timestamp of a browser's video packet to its header. `at` is the
  * index of its SSRC in the block. */
-void media_renumber_video(struct packet_work *w, struct relay_participant *s, unsigned at,
-                          const struct rtp_packet *p);
+void media_renumber_video_packet(struct packet_handler *w, struct relay_participant *s, unsigned at,
+                                 const struct rtp_packet *p);
 
 /* --- forward_rtcp.c ------------------------------------------------------------------- */
 
 /* Handles queued RTCP of a UDP client. */
-void handle_client_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram);
+void handle_client_rtcp(struct packet_handler *w, struct relay_participant *s, struct str datagram);
 /* Forwards the n bytes of decrypted RTCP in w->control. */
-void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size_t n,
+void media_forward_rtcp(struct packet_handler *w, struct relay_participant *s, size_t n,
                         int64_t now_ms);
 
 /* --- browser_media.c: datagrams of browsers ------------------------------------------- */
@@ -75,14 +75,15 @@ void media_forward_rtcp(struct packet_work *w, struct relay_participant *s, size
 bool is_browser_datagram(struct str datagram);
 /* Handles STUN, and DTLS from the address of a browser; queues RTP and RTCP. Returns true if d was
  * freed or queued, false for other datagrams. */
-bool dispatch_browser_datagram(struct packet_work *w, struct media_datagram *d);
+bool dispatch_browser_datagram(struct packet_handler *w, struct media_datagram *d);
 /* Handle queued media of a browser. */
-void handle_browser_rtp(struct packet_work *w, struct relay_participant *s, struct str datagram);
-void handle_browser_rtcp(struct packet_work *w, struct relay_participant *s, struct str datagram);
+void handle_browser_rtp(struct packet_handler *w, struct relay_participant *s, struct str datagram);
+void handle_browser_rtcp(struct packet_handler *w, struct relay_participant *s,
+                         struct str datagram);
 /* Removes the header extension. */
 void rtp_strip_extension(struct decrypted_rtp_packet *p);
 /* Encrypts the decrypted packet for a browser. Returns 0 if its sequence number was used before. */
-size_t encrypt_for_browser(struct packet_work *w, const struct relay_participant *to,
-                           unsigned payload_type, unsigned char *out);
+size_t encrypt_packet_for_browser(struct packet_handler *w, const struct relay_participant *to,
+                                  unsigned payload_type, unsigned char *out);
 
 #endif

@@ -10,18 +10,19 @@ void media_queue_init(struct media_queue *q)
     links_init(&q->waiting);
 }
 
-void queue_room_init(struct queue_room *room)
+void media_queue_room_init(struct media_queue_room *room)
 {
-    *room = (struct queue_room){ 0 };
+    *room = (struct media_queue_room){ 0 };
     for (int i = 0; i < MEDIA_CLASSES; i++)
         links_init(&room->senders[i]);
 }
 
-static struct queue_item *line_take(struct media_queue *q, struct queue_sender *s,
-                                    enum media_class class)
+static struct media_queue_item *remove_first_of_sender_queue(struct media_queue *q,
+                                                             struct media_queue_sender *s,
+                                                             enum media_class class)
 {
-    struct queue_line *line = &s->lines[class];
-    struct queue_item *item = line->first;
+    struct media_sender_queue *line = &s->lines[class];
+    struct media_queue_item *item = line->first;
 
     if (!item)
         return NULL;
@@ -35,13 +36,14 @@ static struct queue_item *line_take(struct media_queue *q, struct queue_sender *
     return item;
 }
 
-static bool room_exceeds_share(const struct media_queue *q, const struct queue_room *room)
+static bool room_exceeds_share_of_queue(const struct media_queue *q,
+                                        const struct media_queue_room *room)
 {
     return q->count >= MEDIA_QUEUE_MAX && room->count * q->rooms >= MEDIA_QUEUE_MAX;
 }
 
 /* Adds a room that was idle to the rooms that are served first. */
-static void room_activate(struct media_queue *q, struct queue_room *room)
+static void add_idle_room_to_queue(struct media_queue *q, struct media_queue_room *room)
 {
     if (room->link.next)
         return;
@@ -50,14 +52,14 @@ static void room_activate(struct media_queue *q, struct queue_room *room)
     q->rooms++;
 }
 
-struct queue_item *media_queue_add(struct media_queue *q, struct queue_sender *s,
-                                   enum media_class class, struct queue_item *item)
+struct media_queue_item *media_queue_add(struct media_queue *q, struct media_queue_sender *s,
+                                         enum media_class class, struct media_queue_item *item)
 {
-    struct queue_line *line = &s->lines[class];
-    struct queue_item *dropped = NULL;
+    struct media_sender_queue *line = &s->lines[class];
+    struct media_queue_item *dropped = NULL;
 
-    if (line->count >= MEDIA_QUEUE_LINE_MAX || room_exceeds_share(q, s->room)) {
-        dropped = line_take(q, s, class);
+    if (line->count >= MEDIA_QUEUE_LINE_MAX || room_exceeds_share_of_queue(q, s->room)) {
+        dropped = remove_first_of_sender_queue(q, s, class);
         if (!dropped)
             return item;
     }
@@ -72,11 +74,11 @@ struct queue_item *media_queue_add(struct media_queue *q, struct queue_sender *s
     q->count++;
     if (!line->link.next)
         links_append(&s->room->senders[class], &line->link);
-    room_activate(q, s->room);
+    add_idle_room_to_queue(q, s->room);
     return dropped;
 }
 
-static void room_deactivate(struct media_queue *q, struct queue_room *room)
+static void remove_room_from_rotation(struct media_queue *q, struct media_queue_room *room)
 {
     link_remove(&room->link);
     q->rooms--;
@@ -84,7 +86,7 @@ static void room_deactivate(struct media_queue *q, struct queue_room *room)
 
 /* Returns the room whose turn it is. A room that was idle and has no more datagrams waits for its
  * turn, too; otherwise it would be served first again and again. */
-static struct queue_room *queue_next_room(struct media_queue *q)
+static struct media_queue_room *choose_next_room(struct media_queue *q)
 {
     for (;;) {
         bool idle = !links_are_empty(&q->idle_before);
@@ -92,12 +94,12 @@ static struct queue_room *queue_next_room(struct media_queue *q)
         if (!idle && links_are_empty(&q->waiting))
             return NULL;
         struct link *first = idle ? q->idle_before.next : q->waiting.next;
-        struct queue_room *room = container_of(first, struct queue_room, link);
+        struct media_queue_room *room = container_of(first, struct media_queue_room, link);
 
         if (room->count && room->credit > 0)
             return room;
         if (!idle && room->credit > 0) {
-            room_deactivate(q, room);
+            remove_room_from_rotation(q, room);
             continue;
         }
         if (room->credit <= 0)
@@ -107,32 +109,34 @@ static struct queue_room *queue_next_room(struct media_queue *q)
     }
 }
 
-struct queue_item *media_queue_next(struct media_queue *q, struct queue_sender **ret)
+struct media_queue_item *media_queue_pop(struct media_queue *q, struct media_queue_sender **ret)
 {
-    struct queue_room *room = queue_next_room(q);
+    struct media_queue_room *room = choose_next_room(q);
 
     q->current = room;
     if (!room)
         return NULL;
     enum media_class class =
         links_are_empty(&room->senders[MEDIA_CLASS_AUDIO]) ? MEDIA_CLASS_VIDEO : MEDIA_CLASS_AUDIO;
-    struct queue_line *line = container_of(room->senders[class].next, struct queue_line, link);
+    struct media_sender_queue *line =
+        container_of(room->senders[class].next, struct media_sender_queue, link);
 
-    *ret = container_of(line, struct queue_sender, lines[class]);
-    return line_take(q, *ret, class);
+    *ret = container_of(line, struct media_queue_sender, lines[class]);
+    return remove_first_of_sender_queue(q, *ret, class);
 }
 
-void media_queue_charge(struct media_queue *q, unsigned cost)
+void media_queue_charge_cost(struct media_queue *q, unsigned cost)
 {
     if (q->current)
         q->current->credit -= (long)cost;
     q->current = NULL;
 }
 
-struct queue_room *media_queue_interrupt(struct media_queue *q)
+struct media_queue_room *media_queue_begin_interruption(struct media_queue *q)
 {
     while (q->current && !links_are_empty(&q->idle_before)) {
-        struct queue_room *room = container_of(q->idle_before.next, struct queue_room, link);
+        struct media_queue_room *room =
+            container_of(q->idle_before.next, struct media_queue_room, link);
 
         if (room != q->current && room->count && room->credit > 0)
             return q->current;
@@ -142,22 +146,23 @@ struct queue_room *media_queue_interrupt(struct media_queue *q)
     return NULL;
 }
 
-void media_queue_continue(struct media_queue *q, struct queue_room *room)
+void media_queue_end_interruption(struct media_queue *q, struct media_queue_room *room)
 {
     q->current = room;
 }
 
-struct queue_item *queue_sender_take(struct media_queue *q, struct queue_sender *s)
+struct media_queue_item *media_queue_remove_from_sender(struct media_queue *q,
+                                                        struct media_queue_sender *s)
 {
-    struct queue_item *item = line_take(q, s, MEDIA_CLASS_AUDIO);
+    struct media_queue_item *item = remove_first_of_sender_queue(q, s, MEDIA_CLASS_AUDIO);
 
-    return item ? item : line_take(q, s, MEDIA_CLASS_VIDEO);
+    return item ? item : remove_first_of_sender_queue(q, s, MEDIA_CLASS_VIDEO);
 }
 
-void queue_room_remove(struct media_queue *q, struct queue_room *room)
+void media_queue_remove_room(struct media_queue *q, struct media_queue_room *room)
 {
     if (room->link.next)
-        room_deactivate(q, room);
+        remove_room_from_rotation(q, room);
     if (q->current == room)
         q->current = NULL;
 }

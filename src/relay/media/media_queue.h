@@ -6,9 +6,9 @@
  * served before the rooms that wait for their turn, so the sound of a small room never waits for
  * the video of a large one. In a room, audio comes before video, and senders take turns.
  *
- * Each sender has one queue for audio and one for video (struct queue_line), which lose their
- * oldest datagram if they are full. If the queue of the thread is full, only rooms with more than
- * their share of it lose datagrams. */
+ * Each sender has one queue for audio and one for video (struct media_sender_queue), which lose
+ * their oldest datagram if they are full. If the queue of the thread is full, only rooms with more
+ * than their share of it lose datagrams. */
 #ifndef RELAY_MEDIA_QUEUE_H
 #define RELAY_MEDIA_QUEUE_H
 
@@ -26,23 +26,23 @@ enum {
     MEDIA_QUEUE_MAX = 8192, /* datagrams of all rooms */
 };
 
-struct queue_item {
-    struct queue_item *next;
+struct media_queue_item {
+    struct media_queue_item *next;
 };
 
-struct queue_line {
+struct media_sender_queue {
     struct link link; /* in queue_room.senders, if not empty */
-    struct queue_item *first, *last;
+    struct media_queue_item *first, *last;
     unsigned count;
 };
 
 /* A sender of a room. A zeroed struct with .room set is an empty sender. */
-struct queue_sender {
-    struct queue_room *room;
-    struct queue_line lines[MEDIA_CLASSES];
+struct media_queue_sender {
+    struct media_queue_room *room;
+    struct media_sender_queue lines[MEDIA_CLASSES];
 };
 
-struct queue_room {
+struct media_queue_room {
     struct link link; /* in media_queue.idle_before or .waiting */
     struct link senders[MEDIA_CLASSES];
     long credit;
@@ -52,30 +52,31 @@ struct queue_room {
 struct media_queue {
     struct link idle_before; /* rooms that were idle and have not used up their credit */
     struct link waiting;     /* other rooms with datagrams or debts */
-    struct queue_room *current;
+    struct media_queue_room *current;
     size_t count, rooms;
 };
 
 void media_queue_init(struct media_queue *q);
-void queue_room_init(struct queue_room *room);
+void media_queue_room_init(struct media_queue_room *room);
 
 /* Adds a datagram. Returns a dropped datagram, which may be the new one; NULL if there is none. */
-struct queue_item *media_queue_add(struct media_queue *q, struct queue_sender *s,
-                                   enum media_class class, struct queue_item *item);
+struct media_queue_item *media_queue_add(struct media_queue *q, struct media_queue_sender *s,
+                                         enum media_class class, struct media_queue_item *item);
 /* Removes and returns the datagram that is due, or NULL if the queue is empty. Call
- * media_queue_charge when it is handled. */
-struct queue_item *media_queue_next(struct media_queue *q, struct queue_sender **ret);
+ * media_queue_charge_cost when it is handled. */
+struct media_queue_item *media_queue_pop(struct media_queue *q, struct media_queue_sender **ret);
 /* Charges the cost of the latest datagram to its room, if the room still exists. */
-void media_queue_charge(struct media_queue *q, unsigned cost);
+void media_queue_charge_cost(struct media_queue *q, unsigned cost);
 /* Call it while the latest datagram is handled. If another room was idle and has a datagram now,
  * which may be handled in between, returns the room of the latest datagram. That room must not be
- * removed before it is passed to media_queue_continue. Otherwise returns NULL. */
-struct queue_room *media_queue_interrupt(struct media_queue *q);
-void media_queue_continue(struct media_queue *q, struct queue_room *room);
+ * removed before it is passed to media_queue_end_interruption. Otherwise returns NULL. */
+struct media_queue_room *media_queue_begin_interruption(struct media_queue *q);
+void media_queue_end_interruption(struct media_queue *q, struct media_queue_room *room);
 
 /* Removes and returns a datagram of a sender that ends, or NULL if none is left. */
-struct queue_item *queue_sender_take(struct media_queue *q, struct queue_sender *s);
+struct media_queue_item *media_queue_remove_from_sender(struct media_queue *q,
+                                                        struct media_queue_sender *s);
 /* Removes a room without datagrams. */
-void queue_room_remove(struct media_queue *q, struct queue_room *room);
+void media_queue_remove_room(struct media_queue *q, struct media_queue_room *room);
 
 #endif

@@ -65,7 +65,8 @@ static unsigned count_messages_to_drop(struct media_sender *m, const struct mmsg
 }
 
 /* Returns how many of these messages were sent or dropped. */
-static unsigned send_messages(struct media_sender *m, struct mmsghdr *messages, unsigned count)
+static unsigned send_or_drop_messages(struct media_sender *m, struct mmsghdr *messages,
+                                      unsigned count)
 {
     int sent = sendmmsg(m->fd, messages, count, 0);
 
@@ -79,12 +80,12 @@ static bool bundle_is_unsupported(const struct mmsghdr *m)
 }
 
 /* Leaves the messages that could not be sent as bundles in m->out, as single datagrams. */
-static void send_bundles(struct media_sender *m)
+static void send_queued_datagrams_as_bundles(struct media_sender *m)
 {
     struct datagram_bundles *b = &m->bundled;
     unsigned at = 0, datagrams = m->waiting;
 
-    bundles_build(b, m->out, datagrams);
+    datagram_bundles_build(b, m->out, datagrams);
     while (at < b->count) {
         struct mmsghdr *next = b->messages + at;
         int sent = sendmmsg(m->fd, next, b->count - at, 0);
@@ -95,21 +96,21 @@ static void send_bundles(struct media_sender *m)
         }
         at += sent > 0 ? (unsigned)sent : count_messages_to_drop(m, next, b->count - at);
     }
-    m->waiting = bundles_split(b, at, m->out, m->out_bytes);
+    m->waiting = datagram_bundles_split(b, at, m->out, m->out_bytes);
     media_counter_add(&m->worker->count.bundled, datagrams - m->waiting - at);
 }
 
 static void send_queued_datagrams(struct media_sender *m)
 {
     if (m->pictures && m->bundles && m->waiting > 1)
-        send_bundles(m);
+        send_queued_datagrams_as_bundles(m);
     for (unsigned at = 0; at < m->waiting;)
-        at += send_messages(m, m->out + at, m->waiting - at);
+        at += send_or_drop_messages(m, m->out + at, m->waiting - at);
     m->waiting = 0;
     m->pictures = false;
 }
 
-bool media_sender_expect_video(struct media_sender *m)
+bool media_sender_prepare_video(struct media_sender *m)
 {
     int used = 0;
 
@@ -124,7 +125,7 @@ unsigned char *media_sender_next_buffer(struct media_sender *m)
     return m->out_data[m->waiting];
 }
 
-void media_sender_queue(struct media_sender *m, const union media_address *to, size_t n)
+void media_sender_queue_datagram(struct media_sender *m, const union media_address *to, size_t n)
 {
     unsigned i = m->waiting++;
 
@@ -140,11 +141,11 @@ void media_sender_queue(struct media_sender *m, const union media_address *to, s
     media_counter_add(&m->worker->count.bytes_out, n);
 }
 
-void media_sender_send(struct media_sender *m, const union media_address *to, const void *bytes,
-                       size_t n)
+void media_sender_send_now(struct media_sender *m, const union media_address *to, const void *bytes,
+                           size_t n)
 {
     memcpy(media_sender_next_buffer(m), bytes, n);
-    media_sender_queue(m, to, n);
+    media_sender_queue_datagram(m, to, n);
     m->full_until = 0;
     send_queued_datagrams(m);
 }
@@ -162,7 +163,7 @@ struct media_sender *media_sender_new(struct relay_worker *w, int fd)
 
     m->worker = w;
     m->fd = fd;
-    m->bundles = bundles_are_supported(fd);
+    m->bundles = datagram_bundles_are_supported(fd);
     getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &m->buffer_size, &n);
     return m;
 }

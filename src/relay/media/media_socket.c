@@ -75,7 +75,7 @@ static int worker_of_datagram(const struct media_socket *m, struct str datagram,
     return (int)relay_worker_of_ssrc(r, packet_read_ssrc(kind, datagram));
 }
 
-static void collect_datagram(struct media_socket *m, int i)
+static void add_datagram_to_worker_list(struct media_socket *m, int i)
 {
     struct str bytes = str_slice((const char *)m->in_data[i], m->in[i].msg_len);
     int worker = worker_of_datagram(m, bytes, &m->from[i]);
@@ -111,10 +111,10 @@ static void on_socket_readable(uv_poll_t *poll, int status, int events)
     do {
         count = receive_datagrams(m);
         for (int i = 0; i < count; i++)
-            collect_datagram(m, i);
+            add_datagram_to_worker_list(m, i);
         for (unsigned i = 0; i < m->relay->worker_count; i++)
             if (m->lists[i].first)
-                relay_worker_receive(&m->relay->workers[i], &m->lists[i]);
+                relay_worker_add_datagrams(&m->relay->workers[i], &m->lists[i]);
     } while (count == BATCH_IN && clock_monotonic_ns() < until);
 }
 
@@ -206,7 +206,7 @@ int media_socket_fd(const struct media_socket *m)
     return m->fd;
 }
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_media_poll_closed(uv_handle_t *handle)
 {
     struct media_socket *m = container_of(handle, struct media_socket, poll);
 
@@ -220,5 +220,5 @@ void media_socket_close(struct media_socket *m)
     if (!m)
         return;
     uv_poll_stop(&m->poll);
-    uv_close((uv_handle_t *)&m->poll, on_poll_closed);
+    uv_close((uv_handle_t *)&m->poll, on_media_poll_closed);
 }

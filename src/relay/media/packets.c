@@ -61,7 +61,7 @@ void packet_write_pong(struct str ping, unsigned char out[PACKET_PING_SIZE])
     memcpy(out + sizeof pong_head, ping.p + sizeof ping_head, PACKET_PING_SIZE - sizeof ping_head);
 }
 
-bool rtp_parse(struct str d, struct rtp_packet *ret)
+bool rtp_parse_header(struct str d, struct rtp_packet *ret)
 {
     unsigned char first = (unsigned char)d.p[0];
     unsigned sources = first & 0x0f;
@@ -86,7 +86,7 @@ bool rtp_parse(struct str d, struct rtp_packet *ret)
 
 /* --- replay detection ----------------------------------------------------------------- */
 
-static bool replay_window_has(const struct replay_window *w, uint64_t back)
+static bool replay_window_has_seen(const struct replay_window *w, uint64_t back)
 {
     return w->seen[back / 64] >> (back % 64) & 1;
 }
@@ -96,7 +96,7 @@ bool replay_window_is_new(const struct replay_window *w, uint64_t number)
     if (!w->begun || number > w->highest)
         return true;
     uint64_t back = w->highest - number;
-    return back < REPLAY_WINDOW && !replay_window_has(w, back);
+    return back < REPLAY_WINDOW && !replay_window_has_seen(w, back);
 }
 
 /* Shifts the bits of the window by `by` sequence numbers. */
@@ -155,7 +155,8 @@ uint64_t rtp_count_sequences_used(const struct rtp_position *highest)
     return highest->number - RTP_FIRST_NUMBER;
 }
 
-void rtp_update_highest(struct rtp_position *highest, const struct rtp_packet *p, uint64_t number)
+void rtp_update_highest_position(struct rtp_position *highest, const struct rtp_packet *p,
+                                 uint64_t number)
 {
     if (highest->begun && number <= highest->number)
         return;
@@ -176,7 +177,7 @@ enum {
 
 /* Returns the packet's bit in start_bits, or 0 if the packet is not at the beginning of the stream.
  * Packets may arrive out of order, so the beginning covers both sides of the first packet. */
-static unsigned start_packet_bit(const struct rtp_stream *s, const struct rtp_packet *p)
+static unsigned bit_of_start_packet(const struct rtp_stream *s, const struct rtp_packet *p)
 {
     uint16_t at = (uint16_t)(p->sequence - s->first + START_PACKETS);
 
@@ -194,8 +195,8 @@ static bool start_packet_is_known(const struct rtp_stream *s, const struct rtp_p
 }
 
 /* Computes the position of a packet. Returns false if it was received before, or is too old. */
-static bool locate_packet(const struct rtp_stream *s, const struct rtp_packet *p,
-                          struct rtp_stream_position *ret)
+static bool compute_packet_position(const struct rtp_stream *s, const struct rtp_packet *p,
+                                    struct rtp_stream_position *ret)
 {
     struct rtp_packet shifted = *p;
 
@@ -209,7 +210,7 @@ static bool locate_packet(const struct rtp_stream *s, const struct rtp_packet *p
     return is_new;
 }
 
-static void continue_after_highest(const struct rtp_stream *s, struct rtp_stream_position *ret)
+static void set_position_after_highest(const struct rtp_stream *s, struct rtp_stream_position *ret)
 {
     ret->number = s->highest.number + 1;
     ret->sequence = (uint16_t)ret->number;
@@ -223,31 +224,31 @@ bool rtp_stream_check_packet(const struct rtp_stream *s, const struct rtp_packet
     static const struct rtp_stream none;
 
     s = s ? s : &none;
-    bool is_new = locate_packet(s, p, ret);
+    bool is_new = compute_packet_position(s, p, ret);
     if (s->has_new_sender)
-        continue_after_highest(s, ret);
+        set_position_after_highest(s, ret);
     if (is_new || s->has_new_sender)
         return true;
     /* A sequence that was not received means that the packet is late. Different bytes at a sequence
      * that was received mean that the sender has restarted its track. */
-    if (!(start_packet_bit(s, p) & s->start_bits) || rtp_stream_is_full(s) ||
+    if (!(bit_of_start_packet(s, p) & s->start_bits) || rtp_stream_start_hashes_are_full(s) ||
         start_packet_is_known(s, p))
         return false;
-    continue_after_highest(s, ret);
+    set_position_after_highest(s, ret);
     return true;
 }
 
 static void record_start_packet(struct rtp_stream *s, const struct rtp_packet *p)
 {
-    if (rtp_stream_is_full(s))
+    if (rtp_stream_start_hashes_are_full(s))
         return;
     if (s->start_count % START_HASHES_STEP == 0)
         s->starts = mem_resize(s->starts, (s->start_count + START_HASHES_STEP) * sizeof *s->starts);
     s->starts[s->start_count++] = hash_str(p->encrypted);
 }
 
-void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,
-                        const struct rtp_stream_position *a)
+void rtp_stream_record_position(struct rtp_stream *s, const struct rtp_packet *p,
+                                const struct rtp_stream_position *a)
 {
     struct rtp_packet shifted = *p;
 
@@ -258,7 +259,7 @@ void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,
     }
     shifted.timestamp = a->timestamp;
     replay_window_add(&s->window, a->number);
-    rtp_update_highest(&s->highest, &shifted, a->number);
+    rtp_update_highest_position(&s->highest, &shifted, a->number);
 }
 
 void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
@@ -268,24 +269,25 @@ void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
         s->first = p->sequence;
     if (a->restarts)
         s->start_bits = 0;
-    unsigned bit = start_packet_bit(s, p);
+    unsigned bit = bit_of_start_packet(s, p);
     s->start_bits |= bit;
     if (bit)
         record_start_packet(s, p);
-    rtp_stream_advance(s, p, a);
+    rtp_stream_record_position(s, p, a);
 }
 
-struct rtp_stream_position rtp_stream_continue(const struct rtp_stream *s,
-                                               const struct rtp_packet *p)
+struct rtp_stream_position rtp_stream_position_of_new_packet(const struct rtp_stream *s,
+                                                             const struct rtp_packet *p)
 {
     struct rtp_stream_position a;
 
-    if (!locate_packet(s, p, &a))
-        continue_after_highest(s, &a);
+    if (!compute_packet_position(s, p, &a))
+        set_position_after_highest(s, &a);
     return a;
 }
 
-struct rtp_stream_position rtp_stream_shift(struct rtp_stream *s, const struct rtp_packet *p)
+struct rtp_stream_position rtp_stream_record_video_packet(struct rtp_stream *s,
+                                                          const struct rtp_packet *p)
 {
     struct rtp_stream_position a = { 0 };
 
@@ -305,7 +307,7 @@ struct rtp_stream_position rtp_stream_shift(struct rtp_stream *s, const struct r
     return a;
 }
 
-bool rtp_stream_is_full(const struct rtp_stream *s)
+bool rtp_stream_start_hashes_are_full(const struct rtp_stream *s)
 {
     return s->start_count >= RTP_START_HASHES_MAX;
 }

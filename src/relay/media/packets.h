@@ -59,7 +59,7 @@ struct rtp_packet {
 };
 
 /* Parses the header. Returns false if the datagram is shorter than its header states. */
-bool rtp_parse(struct str datagram, struct rtp_packet *ret);
+bool rtp_parse_header(struct str datagram, struct rtp_packet *ret);
 
 /* --- replay detection ----------------------------------------------------------------- */
 
@@ -84,7 +84,8 @@ struct rtp_position {
 };
 bool rtp_extend_sequence(const struct rtp_position *highest, const struct rtp_packet *p,
                          uint64_t *ret);
-void rtp_update_highest(struct rtp_position *highest, const struct rtp_packet *p, uint64_t number);
+void rtp_update_highest_position(struct rtp_position *highest, const struct rtp_packet *p,
+                                 uint64_t number);
 /* Returns an upper bound of the number of sequence numbers that the stream has used. */
 uint64_t rtp_count_sequences_used(const struct rtp_position *highest);
 
@@ -120,17 +121,18 @@ void rtp_stream_record_packet(struct rtp_stream *s, const struct rtp_packet *p,
                               const struct rtp_stream_position *a);
 /* Returns the position of a packet that SRTP has found to be authentic and new. If the packet seems
  * old, the sender has begun another stream, whose numbers continue those of the previous one.
- * rtp_stream_advance records the packet. */
-struct rtp_stream_position rtp_stream_continue(const struct rtp_stream *s,
-                                               const struct rtp_packet *p);
-void rtp_stream_advance(struct rtp_stream *s, const struct rtp_packet *p,
-                        const struct rtp_stream_position *a);
+ * rtp_stream_record_position records the packet. */
+struct rtp_stream_position rtp_stream_position_of_new_packet(const struct rtp_stream *s,
+                                                             const struct rtp_packet *p);
+void rtp_stream_record_position(struct rtp_stream *s, const struct rtp_packet *p,
+                                const struct rtp_stream_position *a);
 /* Returns the position of a video packet that is known to be authentic (SRTP) and records it. Only
  * has_new_sender restarts the stream: frames and retransmissions may arrive in any order. */
-struct rtp_stream_position rtp_stream_shift(struct rtp_stream *s, const struct rtp_packet *p);
+struct rtp_stream_position rtp_stream_record_video_packet(struct rtp_stream *s,
+                                                          const struct rtp_packet *p);
 /* Returns whether no more hashes of first packets can be stored, so that restarts and replays look
  * the same. */
-bool rtp_stream_is_full(const struct rtp_stream *s);
+bool rtp_stream_start_hashes_are_full(const struct rtp_stream *s);
 void rtp_stream_clear(struct rtp_stream *s);
 
 #endif

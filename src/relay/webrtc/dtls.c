@@ -146,7 +146,7 @@ static bool fingerprint_is_offered(const struct dtls *d, X509 *certificate)
 }
 
 /* The chain is not checked: certificates are self-signed, the fingerprint decides. */
-static int accept_certificate(int ok, X509_STORE_CTX *store)
+static int accept_certificate_chain(int ok, X509_STORE_CTX *store)
 {
     (void)ok;
     (void)store;
@@ -178,11 +178,12 @@ failed:
     return NULL;
 }
 
-static bool context_configure(struct dtls_identity *identity)
+static bool configure_dtls_context(struct dtls_identity *identity)
 {
     SSL_CTX *c = identity->context;
 
-    SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, accept_certificate);
+    SSL_CTX_set_verify(c, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
+                       accept_certificate_chain);
     SSL_CTX_set_options(c, SSL_OP_NO_QUERY_MTU | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET);
     SSL_CTX_set_session_cache_mode(c, SSL_SESS_CACHE_OFF);
     return SSL_CTX_set_min_proto_version(c, DTLS1_2_VERSION) == 1 &&
@@ -202,7 +203,7 @@ struct dtls_identity *dtls_identity_new(void)
     identity->context = SSL_CTX_new(DTLS_server_method());
     identity->method = new_bio_method();
     if (!identity->certificate || !identity->context || !identity->method ||
-        !context_configure(identity) ||
+        !configure_dtls_context(identity) ||
         !write_fingerprint(identity->certificate, "sha-256", EVP_sha256(), fingerprint)) {
         log_error("voice: OpenSSL cannot create the certificate for browsers");
         dtls_identity_free(identity);
@@ -231,7 +232,7 @@ const char *dtls_identity_fingerprint(const struct dtls_identity *identity)
 /* --- the handshake -------------------------------------------------------------------- */
 
 /* Returns the time until a flight is sent again: OpenSSL's default of one second delays joining. */
-static unsigned next_timeout(SSL *ssl, unsigned previous_us)
+static unsigned next_retransmission_timeout(SSL *ssl, unsigned previous_us)
 {
     (void)ssl;
     if (previous_us == 0)
@@ -257,7 +258,7 @@ struct dtls *dtls_new(struct dtls_identity *identity, struct str fingerprints)
     BIO_set_init(bio, 1);
     SSL_set_bio(d->ssl, bio, bio);
     SSL_set_mtu(d->ssl, DTLS_MTU);
-    DTLS_set_timer_cb(d->ssl, next_timeout);
+    DTLS_set_timer_cb(d->ssl, next_retransmission_timeout);
     SSL_set_accept_state(d->ssl);
     return d;
 }
@@ -273,7 +274,7 @@ void dtls_free(struct dtls *d)
 }
 
 /* Takes the keys of a finished handshake. */
-static enum dtls_state finish_handshake(struct dtls *d)
+static enum dtls_state finish_dtls_handshake(struct dtls *d)
 {
     static const char label[] = "EXTRACTOR-dtls_srtp";
     X509 *certificate = SSL_get1_peer_certificate(d->ssl);
@@ -284,20 +285,20 @@ static enum dtls_state finish_handshake(struct dtls *d)
     if (!known || !chosen)
         return DTLS_FAILED;
     d->profile = (enum srtp_profile)chosen->id;
-    size_t n = srtp_material_size(d->profile);
+    size_t n = srtp_keying_material_size(d->profile);
     if (n == 0 || SSL_export_keying_material(d->ssl, d->material, n, label, sizeof label - 1, NULL,
                                              0, 0) != 1)
         return DTLS_FAILED;
     return DTLS_DONE;
 }
 
-static enum dtls_state continue_handshake(struct dtls *d)
+static enum dtls_state continue_dtls_handshake(struct dtls *d)
 {
     ERR_clear_error();
     int result = SSL_do_handshake(d->ssl);
 
     if (result == 1)
-        d->state = finish_handshake(d);
+        d->state = finish_dtls_handshake(d);
     else if (SSL_get_error(d->ssl, result) != SSL_ERROR_WANT_READ)
         d->state = DTLS_FAILED;
     ERR_clear_error();
@@ -310,7 +311,7 @@ enum dtls_state dtls_receive(struct dtls *d, struct str datagram)
         return d->state;
     d->arrived = datagram;
     if (d->state == DTLS_RUNNING) {
-        continue_handshake(d);
+        continue_dtls_handshake(d);
     } else {
         char unused[1];
 
@@ -338,7 +339,7 @@ enum dtls_state dtls_retransmit(struct dtls *d)
     return d->state;
 }
 
-size_t dtls_next(struct dtls *d, unsigned char out[DTLS_MAX_DATAGRAM])
+size_t dtls_pop_outgoing_datagram(struct dtls *d, unsigned char out[DTLS_MAX_DATAGRAM])
 {
     if (d->queued == 0)
         return 0;
@@ -350,7 +351,7 @@ size_t dtls_next(struct dtls *d, unsigned char out[DTLS_MAX_DATAGRAM])
     return n;
 }
 
-struct srtp *dtls_srtp(const struct dtls *d)
+struct srtp *dtls_create_srtp_session(const struct dtls *d)
 {
     return d->state == DTLS_DONE ? srtp_new(d->profile, d->material) : NULL;
 }

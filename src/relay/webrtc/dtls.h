@@ -45,9 +45,9 @@ enum dtls_state dtls_receive(struct dtls *d, struct str datagram);
 int dtls_timeout_ms(struct dtls *d);
 enum dtls_state dtls_retransmit(struct dtls *d);
 /* Removes the next datagram to send and returns its length, or 0 if there is none. */
-size_t dtls_next(struct dtls *d, unsigned char out[DTLS_MAX_DATAGRAM]);
+size_t dtls_pop_outgoing_datagram(struct dtls *d, unsigned char out[DTLS_MAX_DATAGRAM]);
 
 /* After DTLS_DONE, returns an SRTP session with the keys of the handshake. */
-struct srtp *dtls_srtp(const struct dtls *d);
+struct srtp *dtls_create_srtp_session(const struct dtls *d);
 
 #endif

@@ -12,7 +12,7 @@ enum {
     MAX_EXTENSION_ID = 14,
 };
 
-static bool is_ice_text(struct str s, size_t least)
+static bool is_valid_ice_credential(struct str s, size_t least)
 {
     if (s.n < least || s.n > SDP_MAX_CREDENTIAL)
         return false;
@@ -51,7 +51,7 @@ static void add_fingerprint(struct str s, struct sdp_offer *offer)
 }
 
 /* "111 opus/48000/2" */
-static void parse_codec(struct str s, struct sdp_offer *offer)
+static void parse_opus_payload_type(struct str s, struct sdp_offer *offer)
 {
     uint64_t type;
 
@@ -63,7 +63,7 @@ static void parse_codec(struct str s, struct sdp_offer *offer)
 /* Parses a header extension: "3
  * http://www.ietf.org/id/draft-holmer-rmcat-transport-wide-cc-extensions-01", maybe with a
  * direction after the number. */
-static void parse_extension(struct str s, struct sdp_offer *offer)
+static void parse_header_extension(struct str s, struct sdp_offer *offer)
 {
     struct str number = str_cut(&s, ' ');
     uint64_t id;
@@ -73,7 +73,7 @@ static void parse_extension(struct str s, struct sdp_offer *offer)
         offer->transport_cc_id = (int)id;
 }
 
-static void parse_line(struct str line, struct sdp_offer *offer)
+static void parse_sdp_line(struct str line, struct sdp_offer *offer)
 {
     static const struct {
         struct str prefix;
@@ -95,9 +95,9 @@ static void parse_line(struct str line, struct sdp_offer *offer)
         else if (rows[i].kind == FINGERPRINT)
             add_fingerprint(value, offer);
         else if (rows[i].kind == CODEC)
-            parse_codec(value, offer);
+            parse_opus_payload_type(value, offer);
         else
-            parse_extension(value, offer);
+            parse_header_extension(value, offer);
     }
 }
 
@@ -111,10 +111,10 @@ bool sdp_parse_offer(struct str text, struct sdp_offer *ret)
 
         if (line.n && line.p[line.n - 1] == '\r')
             line.n--;
-        parse_line(line, ret);
+        parse_sdp_line(line, ret);
     }
-    return is_ice_text(ret->ufrag, SDP_MIN_UFRAG) && is_ice_text(ret->password, SDP_MIN_PASSWORD) &&
-           ret->fingerprints[0];
+    return is_valid_ice_credential(ret->ufrag, SDP_MIN_UFRAG) &&
+           is_valid_ice_credential(ret->password, SDP_MIN_PASSWORD) && ret->fingerprints[0];
 }
 
 void sdp_write_answer(struct buf *out, const char *fingerprint, struct str ufrag,

@@ -58,7 +58,7 @@ struct srtp {
     uint32_t control_last;              /* index of the last RTCP packet that we sent */
 };
 
-static const struct profile_row *find_profile(enum srtp_profile profile)
+static const struct profile_row *find_srtp_profile_row(enum srtp_profile profile)
 {
     for (unsigned i = 0; i < COUNT_OF(profiles); i++)
         if (profiles[i].profile == profile)
@@ -66,9 +66,9 @@ static const struct profile_row *find_profile(enum srtp_profile profile)
     return NULL;
 }
 
-size_t srtp_material_size(enum srtp_profile profile)
+size_t srtp_keying_material_size(enum srtp_profile profile)
 {
-    const struct profile_row *row = find_profile(profile);
+    const struct profile_row *row = find_srtp_profile_row(profile);
 
     return row ? 2 * (row->key + row->salt) : 0;
 }
@@ -76,9 +76,9 @@ size_t srtp_material_size(enum srtp_profile profile)
 /* --- keys ----------------------------------------------------------------------------- */
 
 /* Derives bytes for a label: the key stream of AES in counter mode (RFC 3711, 4.3.3), rate 0. */
-static void derive_label(const struct profile_row *row, const unsigned char *key,
-                         const unsigned char *salt, unsigned char label, unsigned char *out,
-                         size_t n)
+static void derive_key_for_label(const struct profile_row *row, const unsigned char *key,
+                                 const unsigned char *salt, unsigned char label, unsigned char *out,
+                                 size_t n)
 {
     static const unsigned char zeros[SRTP_MAX_KEY];
     unsigned char iv[IV_MAX] = { 0 };
@@ -94,15 +94,15 @@ static void derive_label(const struct profile_row *row, const unsigned char *key
     EVP_CIPHER_CTX_free(c);
 }
 
-void srtp_derive(enum srtp_profile profile, const unsigned char *master_key,
-                 const unsigned char *master_salt, bool control, struct srtp_keys *ret)
+void srtp_derive_keys(enum srtp_profile profile, const unsigned char *master_key,
+                      const unsigned char *master_salt, bool control, struct srtp_keys *ret)
 {
-    const struct profile_row *row = find_profile(profile);
+    const struct profile_row *row = find_srtp_profile_row(profile);
     unsigned char label = control ? 3 : 0;
 
-    derive_label(row, master_key, master_salt, label, ret->cipher, row->key);
-    derive_label(row, master_key, master_salt, label + 1, ret->auth, sizeof ret->auth);
-    derive_label(row, master_key, master_salt, label + 2, ret->salt, row->salt);
+    derive_key_for_label(row, master_key, master_salt, label, ret->cipher, row->key);
+    derive_key_for_label(row, master_key, master_salt, label + 1, ret->auth, sizeof ret->auth);
+    derive_key_for_label(row, master_key, master_salt, label + 2, ret->salt, row->salt);
 }
 
 static EVP_MAC_CTX *new_mac(const unsigned char key[SRTP_AUTH_KEY])
@@ -120,8 +120,8 @@ static EVP_MAC_CTX *new_mac(const unsigned char key[SRTP_AUTH_KEY])
     return mac;
 }
 
-static void cipher_init(struct srtp_cipher *c, const struct profile_row *row,
-                        const struct srtp_keys *keys)
+static void srtp_cipher_init(struct srtp_cipher *c, const struct profile_row *row,
+                             const struct srtp_keys *keys)
 {
     c->cipher = EVP_CIPHER_CTX_new();
     bool ready =
@@ -133,7 +133,7 @@ static void cipher_init(struct srtp_cipher *c, const struct profile_row *row,
         c->mac = new_mac(keys->auth);
 }
 
-static void cipher_clear(struct srtp_cipher *c)
+static void srtp_cipher_clear(struct srtp_cipher *c)
 {
     EVP_CIPHER_CTX_free(c->cipher);
     EVP_MAC_CTX_free(c->mac);
@@ -145,10 +145,10 @@ struct srtp *srtp_new_from_keys(enum srtp_profile profile, const struct srtp_key
 {
     struct srtp *s = mem_new(sizeof *s);
 
-    s->row = find_profile(profile);
+    s->row = find_srtp_profile_row(profile);
     for (int direction = INCOMING; direction <= OUTGOING; direction++) {
-        cipher_init(&s->rtp[direction], s->row, &rtp[direction]);
-        cipher_init(&s->rtcp[direction], s->row, &rtcp[direction]);
+        srtp_cipher_init(&s->rtp[direction], s->row, &rtp[direction]);
+        srtp_cipher_init(&s->rtcp[direction], s->row, &rtcp[direction]);
         map_init(&s->streams[direction]);
     }
     return s;
@@ -156,15 +156,15 @@ struct srtp *srtp_new_from_keys(enum srtp_profile profile, const struct srtp_key
 
 struct srtp *srtp_new(enum srtp_profile profile, const unsigned char *material)
 {
-    const struct profile_row *row = find_profile(profile);
+    const struct profile_row *row = find_srtp_profile_row(profile);
     struct srtp_keys rtp[2] = { 0 }, rtcp[2] = { 0 };
 
     for (size_t i = 0; i < 2; i++) { /* the client's keys, then the server's */
         const unsigned char *key = material + i * row->key;
         const unsigned char *salt = material + 2 * row->key + i * row->salt;
 
-        srtp_derive(profile, key, salt, false, &rtp[i]);
-        srtp_derive(profile, key, salt, true, &rtcp[i]);
+        srtp_derive_keys(profile, key, salt, false, &rtp[i]);
+        srtp_derive_keys(profile, key, salt, true, &rtcp[i]);
     }
     struct srtp *s = srtp_new_from_keys(profile, rtp, rtcp);
     sodium_memzero(rtp, sizeof rtp);
@@ -179,8 +179,8 @@ void srtp_free(struct srtp *s)
     for (int direction = INCOMING; direction <= OUTGOING; direction++) {
         struct srtp_stream *stream;
 
-        cipher_clear(&s->rtp[direction]);
-        cipher_clear(&s->rtcp[direction]);
+        srtp_cipher_clear(&s->rtp[direction]);
+        srtp_cipher_clear(&s->rtcp[direction]);
         for (size_t at = 0; (stream = map_next(&s->streams[direction], &at));)
             mem_free(stream);
         map_clear(&s->streams[direction]);
@@ -197,7 +197,7 @@ enum srtp_profile srtp_profile_of(const struct srtp *s)
 
 /* Computes a packet's index from its sequence number and the highest index so far (RFC
  * 3711, 3.3.1). Returns false if it would be before the first packet, is too old or was used. */
-static bool stream_index(const struct srtp_stream *stream, uint16_t sequence, uint64_t *ret)
+static bool compute_packet_index(const struct srtp_stream *stream, uint16_t sequence, uint64_t *ret)
 {
     if (!stream) {
         *ret = sequence;
@@ -217,7 +217,7 @@ static bool stream_index(const struct srtp_stream *stream, uint16_t sequence, ui
     return replay_window_is_new(&stream->window, *ret);
 }
 
-static void stream_record(struct srtp *s, int direction, uint32_t ssrc, uint64_t index)
+static void record_packet_index(struct srtp *s, int direction, uint32_t ssrc, uint64_t index)
 {
     struct srtp_stream *stream = map_get(&s->streams[direction], ssrc);
 
@@ -231,8 +231,8 @@ static void stream_record(struct srtp *s, int direction, uint32_t ssrc, uint64_t
 /* --- one packet ----------------------------------------------------------------------- */
 
 /* Combines salt, SSRC and index to the initialisation vector. */
-static void write_iv(const struct srtp *s, const struct srtp_cipher *c, uint32_t ssrc,
-                     uint64_t index, unsigned char iv[IV_MAX])
+static void write_initialization_vector(const struct srtp *s, const struct srtp_cipher *c,
+                                        uint32_t ssrc, uint64_t index, unsigned char iv[IV_MAX])
 {
     size_t ssrc_at = s->row->aead ? 2 : 4, index_at = s->row->aead ? 6 : 8;
 
@@ -250,8 +250,8 @@ static const unsigned char *bytes_of(struct str s)
 }
 
 /* Encrypts or decrypts in counter mode, in which both are the same operation. */
-static bool run_counter_mode(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str in,
-                             unsigned char *out)
+static bool crypt_in_counter_mode(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str in,
+                                  unsigned char *out)
 {
     int n;
 
@@ -259,8 +259,8 @@ static bool run_counter_mode(EVP_CIPHER_CTX *c, const unsigned char *iv, struct 
            EVP_EncryptUpdate(c, out, &n, bytes_of(in), (int)in.n) == 1;
 }
 
-static bool open_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str clear, struct str more,
-                     struct str sealed, unsigned char *out)
+static bool decrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str clear,
+                        struct str more, struct str sealed, unsigned char *out)
 {
     unsigned char tag[GCM_TAG];
     int n;
@@ -275,8 +275,8 @@ static bool open_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str clea
 }
 
 /* Writes the cipher text and the tag. */
-static void write_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str clear, struct str more,
-                      struct str plain, unsigned char *out)
+static void encrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str clear,
+                        struct str more, struct str plain, unsigned char *out)
 {
     int n;
     bool done = EVP_EncryptInit_ex2(c, NULL, NULL, iv, NULL) == 1 &&
@@ -310,7 +310,7 @@ static void compute_sha1_tag(EVP_MAC_CTX *mac, struct str packet, const unsigned
 
 /* Returns the size of the part that is not encrypted: header, CSRCs and the whole extension.
  * Returns 0 if the packet is malformed. */
-static size_t clear_size(const struct rtp_packet *p)
+static size_t unencrypted_part_size(const struct rtp_packet *p)
 {
     size_t n = p->clear.n;
 
@@ -322,49 +322,50 @@ static size_t clear_size(const struct rtp_packet *p)
     return n <= p->clear.n + p->encrypted.n ? n : 0;
 }
 
-static bool open_payload(struct srtp *s, uint32_t ssrc, uint64_t index, struct str clear,
-                         struct str sealed, unsigned char *out)
+static bool decrypt_rtp_payload(struct srtp *s, uint32_t ssrc, uint64_t index, struct str clear,
+                                struct str sealed, unsigned char *out)
 {
     struct srtp_cipher *c = &s->rtp[INCOMING];
     unsigned char iv[IV_MAX], rollovers[4], tag[SHA1_TAG];
 
-    write_iv(s, c, ssrc, index, iv);
+    write_initialization_vector(s, c, ssrc, index, iv);
     if (s->row->aead)
-        return open_gcm(c->cipher, iv, clear, (struct str){ 0 }, sealed, out);
+        return decrypt_gcm(c->cipher, iv, clear, (struct str){ 0 }, sealed, out);
     network_write_u32(rollovers, (uint32_t)(index >> 16));
     struct str text = str_slice(sealed.p, sealed.n - SHA1_TAG);
     compute_sha1_tag(c->mac, str_slice(clear.p, clear.n + text.n), rollovers, tag);
     return sodium_memcmp(tag, text.p + text.n, SHA1_TAG) == 0 &&
-           run_counter_mode(c->cipher, iv, text, out);
+           crypt_in_counter_mode(c->cipher, iv, text, out);
 }
 
-bool srtp_open(struct srtp *s, struct str datagram, struct decrypted_rtp_packet *ret)
+bool srtp_decrypt(struct srtp *s, struct str datagram, struct decrypted_rtp_packet *ret)
 {
     struct rtp_packet p;
     uint64_t index;
 
-    if (datagram.n > PACKET_MAX || !rtp_parse(datagram, &p))
+    if (datagram.n > PACKET_MAX || !rtp_parse_header(datagram, &p))
         return false;
     struct srtp_stream *stream = map_get(&s->streams[INCOMING], p.ssrc);
-    size_t clear = clear_size(&p), fixed = RTP_HEADER_SIZE + 4 * (size_t)p.sources;
+    size_t clear = unencrypted_part_size(&p), fixed = RTP_HEADER_SIZE + 4 * (size_t)p.sources;
     if (clear == 0 || datagram.n <= clear + s->row->tag ||
         (!stream && s->streams[INCOMING].count >= SRTP_MAX_STREAMS) ||
-        !stream_index(stream, p.sequence, &index))
+        !compute_packet_index(stream, p.sequence, &index))
         return false;
     size_t extension = clear - fixed;
-    if (!open_payload(s, p.ssrc, index, str_slice(datagram.p, clear),
-                      str_skip_bytes(datagram, clear), ret->bytes + extension))
+    if (!decrypt_rtp_payload(s, p.ssrc, index, str_slice(datagram.p, clear),
+                             str_skip_bytes(datagram, clear), ret->bytes + extension))
         return false;
     memcpy(ret->header, datagram.p, RTP_HEADER_SIZE);
     ret->header[0] &= 0xf0; /* CSRCs are not forwarded */
     ret->extended = p.extended;
     memcpy(ret->bytes, datagram.p + fixed, extension);
     ret->n = datagram.n - fixed - s->row->tag;
-    stream_record(s, INCOMING, p.ssrc, index);
+    record_packet_index(s, INCOMING, p.ssrc, index);
     return true;
 }
 
-size_t srtp_write(struct srtp *s, const struct decrypted_rtp_packet *p, unsigned char out[SRTP_MAX])
+size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
+                    unsigned char out[SRTP_MAX])
 {
     struct srtp_cipher *c = &s->rtp[OUTGOING];
     uint32_t ssrc = network_read_u32((const char *)p->header + 8);
@@ -375,29 +376,29 @@ size_t srtp_write(struct srtp *s, const struct decrypted_rtp_packet *p, unsigned
     uint64_t index;
 
     if (extension > p->n || RTP_HEADER_SIZE + p->n > PACKET_MAX ||
-        !stream_index(map_get(&s->streams[OUTGOING], ssrc), sequence, &index))
+        !compute_packet_index(map_get(&s->streams[OUTGOING], ssrc), sequence, &index))
         return 0;
     size_t clear = RTP_HEADER_SIZE + extension;
     struct str plain = str_slice((const char *)p->bytes + extension, p->n - extension);
     struct str head = str_slice((const char *)out, clear);
     memcpy(out, p->header, RTP_HEADER_SIZE);
     memcpy(out + RTP_HEADER_SIZE, p->bytes, extension);
-    write_iv(s, c, ssrc, index, iv);
+    write_initialization_vector(s, c, ssrc, index, iv);
     if (s->row->aead) {
-        write_gcm(c->cipher, iv, head, (struct str){ 0 }, plain, out + clear);
+        encrypt_gcm(c->cipher, iv, head, (struct str){ 0 }, plain, out + clear);
     } else {
-        run_counter_mode(c->cipher, iv, plain, out + clear);
+        crypt_in_counter_mode(c->cipher, iv, plain, out + clear);
         network_write_u32(rollovers, (uint32_t)(index >> 16));
         compute_sha1_tag(c->mac, str_slice((const char *)out, clear + plain.n), rollovers,
                          out + clear + plain.n);
     }
-    stream_record(s, OUTGOING, ssrc, index);
+    record_packet_index(s, OUTGOING, ssrc, index);
     return clear + plain.n + s->row->tag;
 }
 
 /* --- RTCP ----------------------------------------------------------------------------- */
 
-static bool open_control_gcm(struct srtp *s, struct str datagram, uint32_t word, unsigned char *out)
+static bool decrypt_rtcp_gcm(struct srtp *s, struct str datagram, uint32_t word, unsigned char *out)
 {
     struct srtp_cipher *c = &s->rtcp[INCOMING];
     struct str clear = str_slice(datagram.p, RTCP_HEADER_SIZE);
@@ -406,11 +407,11 @@ static bool open_control_gcm(struct srtp *s, struct str datagram, uint32_t word,
     struct str index = str_skip_bytes(datagram, datagram.n - INDEX_WORD);
     unsigned char iv[IV_MAX];
 
-    write_iv(s, c, network_read_u32(datagram.p + 4), word & CONTROL_LAST, iv);
-    return open_gcm(c->cipher, iv, clear, index, sealed, out);
+    write_initialization_vector(s, c, network_read_u32(datagram.p + 4), word & CONTROL_LAST, iv);
+    return decrypt_gcm(c->cipher, iv, clear, index, sealed, out);
 }
 
-static bool open_control_sha1(struct srtp *s, struct str datagram, uint32_t word,
+static bool decrypt_rtcp_sha1(struct srtp *s, struct str datagram, uint32_t word,
                               unsigned char *out)
 {
     struct srtp_cipher *c = &s->rtcp[INCOMING];
@@ -422,20 +423,20 @@ static bool open_control_sha1(struct srtp *s, struct str datagram, uint32_t word
     compute_sha1_tag(c->mac, covered, NULL, tag);
     if (sodium_memcmp(tag, covered.p + covered.n, SHA1_TAG) != 0)
         return false;
-    write_iv(s, c, network_read_u32(datagram.p + 4), word & CONTROL_LAST, iv);
-    return run_counter_mode(c->cipher, iv, sealed, out);
+    write_initialization_vector(s, c, network_read_u32(datagram.p + 4), word & CONTROL_LAST, iv);
+    return crypt_in_counter_mode(c->cipher, iv, sealed, out);
 }
 
-bool srtp_open_control(struct srtp *s, struct str datagram, unsigned char out[PACKET_MAX],
-                       size_t *ret_n)
+bool srtcp_decrypt(struct srtp *s, struct str datagram, unsigned char out[PACKET_MAX],
+                   size_t *ret_n)
 {
     if (datagram.n > PACKET_MAX || datagram.n <= RTCP_HEADER_SIZE + s->row->tag + INDEX_WORD)
         return false;
     size_t word_at = datagram.n - INDEX_WORD - (s->row->aead ? 0 : SHA1_TAG);
     uint32_t word = network_read_u32(datagram.p + word_at);
     if (!(word & CONTROL_ENCRYPTED) || !replay_window_is_new(&s->control, word & CONTROL_LAST) ||
-        !(s->row->aead ? open_control_gcm(s, datagram, word, out + RTCP_HEADER_SIZE)
-                       : open_control_sha1(s, datagram, word, out + RTCP_HEADER_SIZE)))
+        !(s->row->aead ? decrypt_rtcp_gcm(s, datagram, word, out + RTCP_HEADER_SIZE)
+                       : decrypt_rtcp_sha1(s, datagram, word, out + RTCP_HEADER_SIZE)))
         return false;
     memcpy(out, datagram.p, RTCP_HEADER_SIZE);
     *ret_n = datagram.n - s->row->tag - INDEX_WORD;
@@ -443,7 +444,7 @@ bool srtp_open_control(struct srtp *s, struct str datagram, unsigned char out[PA
     return true;
 }
 
-size_t srtp_write_control(struct srtp *s, struct str packet, unsigned char out[SRTP_MAX])
+size_t srtcp_encrypt(struct srtp *s, struct str packet, unsigned char out[SRTP_MAX])
 {
     struct srtp_cipher *c = &s->rtcp[OUTGOING];
     unsigned char iv[IV_MAX], word[INDEX_WORD];
@@ -453,15 +454,15 @@ size_t srtp_write_control(struct srtp *s, struct str packet, unsigned char out[S
         return 0;
     struct str plain = str_skip_bytes(packet, RTCP_HEADER_SIZE);
     uint32_t index = ++s->control_last;
-    write_iv(s, c, network_read_u32(packet.p + 4), index, iv);
+    write_initialization_vector(s, c, network_read_u32(packet.p + 4), index, iv);
     network_write_u32(word, index | CONTROL_ENCRYPTED);
     memcpy(out, packet.p, RTCP_HEADER_SIZE);
     if (s->row->aead) {
-        write_gcm(c->cipher, iv, str_slice(packet.p, RTCP_HEADER_SIZE),
-                  str_slice((const char *)word, INDEX_WORD), plain, out + RTCP_HEADER_SIZE);
+        encrypt_gcm(c->cipher, iv, str_slice(packet.p, RTCP_HEADER_SIZE),
+                    str_slice((const char *)word, INDEX_WORD), plain, out + RTCP_HEADER_SIZE);
         memcpy(out + packet.n + GCM_TAG, word, INDEX_WORD);
     } else {
-        run_counter_mode(c->cipher, iv, plain, out + RTCP_HEADER_SIZE);
+        crypt_in_counter_mode(c->cipher, iv, plain, out + RTCP_HEADER_SIZE);
         memcpy(out + packet.n, word, INDEX_WORD);
         compute_sha1_tag(c->mac, str_slice((const char *)out, packet.n + INDEX_WORD), NULL,
                          out + packet.n + INDEX_WORD);

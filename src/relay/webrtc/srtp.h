@@ -26,14 +26,14 @@ enum {
 };
 
 /* Returns the bytes of keying material that DTLS must export for a profile; 0 if it is unknown. */
-size_t srtp_material_size(enum srtp_profile profile);
+size_t srtp_keying_material_size(enum srtp_profile profile);
 
 /* Keys of one direction for RTP or RTCP, derived from the master key. */
 struct srtp_keys {
     unsigned char cipher[SRTP_MAX_KEY], auth[SRTP_AUTH_KEY], salt[SRTP_MAX_SALT];
 };
-void srtp_derive(enum srtp_profile profile, const unsigned char *master_key,
-                 const unsigned char *master_salt, bool control, struct srtp_keys *ret);
+void srtp_derive_keys(enum srtp_profile profile, const unsigned char *master_key,
+                      const unsigned char *master_salt, bool control, struct srtp_keys *ret);
 
 struct srtp;
 /* `material` has the client key, the server key, the client salt and the server salt. */
@@ -46,14 +46,14 @@ enum srtp_profile srtp_profile_of(const struct srtp *s);
 
 /* Decrypts an RTP packet of the browser. Returns false if it is not authentic, a replay, malformed,
  * or of one SSRC more than SRTP_MAX_STREAMS. */
-bool srtp_open(struct srtp *s, struct str datagram, struct decrypted_rtp_packet *ret);
+bool srtp_decrypt(struct srtp *s, struct str datagram, struct decrypted_rtp_packet *ret);
 /* Encrypts a packet for the browser; returns its length, or 0 if its index was used before. */
-size_t srtp_write(struct srtp *s, const struct decrypted_rtp_packet *p,
-                  unsigned char out[SRTP_MAX]);
+size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
+                    unsigned char out[SRTP_MAX]);
 /* Decrypts a compound RTCP packet. Returns false if it is not authentic, a replay or malformed. */
-bool srtp_open_control(struct srtp *s, struct str datagram, unsigned char out[PACKET_MAX],
-                       size_t *ret_n);
+bool srtcp_decrypt(struct srtp *s, struct str datagram, unsigned char out[PACKET_MAX],
+                   size_t *ret_n);
 /* Encrypts a compound RTCP packet; returns its length, or 0 if it is too long. */
-size_t srtp_write_control(struct srtp *s, struct str packet, unsigned char out[SRTP_MAX]);
+size_t srtcp_encrypt(struct srtp *s, struct str packet, unsigned char out[SRTP_MAX]);
 
 #endif

@@ -42,13 +42,13 @@ static uint32_t compute_fingerprint(const unsigned char *message, size_t n)
     return (uint32_t)crc32(0, message, (uInt)n) ^ FINGERPRINT_MASK;
 }
 
-static bool fingerprint_is_valid(struct str datagram, size_t at)
+static bool stun_fingerprint_is_valid(struct str datagram, size_t at)
 {
     return network_read_u32(datagram.p + at + ATTRIBUTE_HEADER) ==
            compute_fingerprint((const unsigned char *)datagram.p, at);
 }
 
-static void parse_user_name(struct str name, struct stun_request *ret)
+static void parse_stun_user_name(struct str name, struct stun_request *ret)
 {
     ret->server_fragment = str_cut(&name, ':');
     ret->client_fragment = name;
@@ -56,17 +56,18 @@ static void parse_user_name(struct str name, struct stun_request *ret)
 
 /* Reads the attribute at an offset. After MESSAGE-INTEGRITY only FINGERPRINT counts, because the
  * others are not authenticated. Returns false if the message is malformed. */
-static bool parse_attribute(struct str datagram, size_t at, size_t size, struct stun_request *ret)
+static bool parse_stun_attribute(struct str datagram, size_t at, size_t size,
+                                 struct stun_request *ret)
 {
     unsigned type = network_read_u16(datagram.p + at);
     struct str value = str_slice(datagram.p + at + ATTRIBUTE_HEADER, size);
 
     if (type == FINGERPRINT)
-        return size == FINGERPRINT_SIZE && fingerprint_is_valid(datagram, at);
+        return size == FINGERPRINT_SIZE && stun_fingerprint_is_valid(datagram, at);
     if (ret->integrity_at)
         return true;
     if (type == USERNAME) {
-        parse_user_name(value, ret);
+        parse_stun_user_name(value, ret);
     } else if (type == USE_CANDIDATE) {
         ret->nominates = true;
     } else if (type == MESSAGE_INTEGRITY) {
@@ -88,7 +89,7 @@ bool stun_parse_request(struct str datagram, struct stun_request *ret)
             return false;
         size_t size = network_read_u16(datagram.p + at + 2), padded = (size + 3) & ~(size_t)3;
         if (padded > datagram.n - at - ATTRIBUTE_HEADER ||
-            !parse_attribute(datagram, at, size, ret))
+            !parse_stun_attribute(datagram, at, size, ret))
             return false;
         at += ATTRIBUTE_HEADER + padded;
     }
@@ -99,8 +100,8 @@ bool stun_parse_request(struct str datagram, struct stun_request *ret)
 
 /* Computes HMAC-SHA1 over the message before MESSAGE-INTEGRITY. The length in the message's header
  * counts up to the end of that attribute. */
-static void compute_integrity(const unsigned char *message, size_t at, struct str password,
-                              unsigned char out[INTEGRITY])
+static void compute_message_integrity(const unsigned char *message, size_t at, struct str password,
+                                      unsigned char out[INTEGRITY])
 {
     unsigned char copy[MAX_MESSAGE];
 
@@ -111,12 +112,12 @@ static void compute_integrity(const unsigned char *message, size_t at, struct st
     (void)done;
 }
 
-bool stun_verify(const struct stun_request *request, struct str password)
+bool stun_verify_integrity(const struct stun_request *request, struct str password)
 {
     unsigned char computed[INTEGRITY];
 
-    compute_integrity((const unsigned char *)request->datagram.p, request->integrity_at, password,
-                      computed);
+    compute_message_integrity((const unsigned char *)request->datagram.p, request->integrity_at,
+                              password, computed);
     return sodium_memcmp(computed, request->datagram.p + request->integrity_at + ATTRIBUTE_HEADER,
                          INTEGRITY) == 0;
 }
@@ -125,8 +126,9 @@ bool stun_verify(const struct stun_request *request, struct str password)
 
 /* Writes the address, combined with the cookie and the transaction id, because some routers rewrite
  * addresses that they find in packets. */
-static unsigned char *put_address(unsigned char *out, const struct stun_request *request,
-                                  const struct stun_address *from)
+static unsigned char *write_xor_mapped_address(unsigned char *out,
+                                               const struct stun_request *request,
+                                               const struct stun_address *from)
 {
     const char *mask = request->datagram.p + 4; /* cookie, then transaction id */
 
@@ -147,10 +149,10 @@ size_t stun_write_response(const struct stun_request *request, struct str passwo
 
     at += 2; /* the length follows */
     memcpy(at, request->datagram.p + 4, sizeof cookie + STUN_ID);
-    at = put_address(out + STUN_HEADER, request, from);
+    at = write_xor_mapped_address(out + STUN_HEADER, request, from);
     size_t integrity_at = (size_t)(at - out);
     at = network_write_u16(network_write_u16(at, MESSAGE_INTEGRITY), INTEGRITY);
-    compute_integrity(out, integrity_at, password, at);
+    compute_message_integrity(out, integrity_at, password, at);
     at += INTEGRITY;
     size_t fingerprint_at = (size_t)(at - out);
     network_write_u16(

@@ -33,7 +33,7 @@ struct stun_request {
 /* Returns false if it is no binding request, malformed, or without user name or integrity. */
 bool stun_parse_request(struct str datagram, struct stun_request *ret);
 /* Returns whether MESSAGE-INTEGRITY was made with this password (the relay's ice-pwd). */
-bool stun_verify(const struct stun_request *request, struct str password);
+bool stun_verify_integrity(const struct stun_request *request, struct str password);
 
 /* The address that a request came from. */
 struct stun_address {

@@ -45,7 +45,8 @@ bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsign
     return false;
 }
 
-bool transport_feedback_record(struct transport_feedback *f, uint16_t number, int64_t now_us)
+bool transport_feedback_record_arrival(struct transport_feedback *f, uint16_t number,
+                                       int64_t now_us)
 {
     if (!f->begun) {
         f->begun = true;
@@ -68,7 +69,7 @@ bool transport_feedback_record(struct transport_feedback *f, uint16_t number, in
 
 /* Returns the status symbol of a packet. Sets *ret_delta to the ticks from *at_us to its arrival,
  * and advances *at_us. */
-static unsigned classify_arrival(int64_t arrived_us, int64_t *at_us, int *ret_delta)
+static unsigned feedback_symbol_of_arrival(int64_t arrived_us, int64_t *at_us, int *ret_delta)
 {
     int64_t delta = (arrived_us - *at_us) / TICK_US;
 
@@ -80,7 +81,8 @@ static unsigned classify_arrival(int64_t arrived_us, int64_t *at_us, int *ret_de
 }
 
 /* Writes two bits per packet; `symbols` has the symbol of each packet. */
-static unsigned char *put_chunks(unsigned char *out, const unsigned char *symbols, unsigned count)
+static unsigned char *write_status_chunks(unsigned char *out, const unsigned char *symbols,
+                                          unsigned count)
 {
     for (unsigned i = 0; i < count; i += SYMBOLS_PER_CHUNK) {
         unsigned chunk = VECTOR_OF_TWO_BITS;
@@ -104,7 +106,7 @@ size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, u
     for (unsigned i = 0; i < f->count; i++) {
         int delta = 0;
 
-        symbols[i] = (unsigned char)classify_arrival(f->arrived_us[i], &at_us, &delta);
+        symbols[i] = (unsigned char)feedback_symbol_of_arrival(f->arrived_us[i], &at_us, &delta);
         if (symbols[i] == SMALL_DELTA)
             *end++ = (unsigned char)delta;
         else if (symbols[i] == LARGE_DELTA)
@@ -113,7 +115,7 @@ size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, u
     unsigned char *at = network_write_u32(network_write_u32(out + 4, sender), media);
     at = network_write_u16(network_write_u16(at, f->first), f->count);
     at = network_write_u32(at, (uint32_t)(reference & 0xffffff) << 8 | f->index++);
-    at = put_chunks(at, symbols, f->count);
+    at = write_status_chunks(at, symbols, f->count);
     memcpy(at, deltas, (size_t)(end - deltas));
     at += end - deltas;
     while ((at - out) % 4)

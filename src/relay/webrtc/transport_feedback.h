@@ -30,7 +30,8 @@ struct transport_feedback {
 bool transport_feedback_read_number(const struct decrypted_rtp_packet *p, unsigned id,
                                     uint16_t *ret);
 /* Records the arrival of a packet. Returns whether feedback is due. */
-bool transport_feedback_record(struct transport_feedback *f, uint16_t number, int64_t now_us);
+bool transport_feedback_record_arrival(struct transport_feedback *f, uint16_t number,
+                                       int64_t now_us);
 /* Writes the feedback about the recorded packets, and removes them; returns its length. */
 size_t transport_feedback_write(struct transport_feedback *f, uint32_t sender, uint32_t media,
                                 int64_t now_us, unsigned char out[PACKET_MAX]);

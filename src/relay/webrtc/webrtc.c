@@ -14,7 +14,7 @@
 
 /* --- credentials ---------------------------------------------------------------------- */
 
-static void write_random_text(char *out, size_t n)
+static void write_random_ice_text(char *out, size_t n)
 {
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -45,7 +45,7 @@ unsigned webrtc_worker_of_ufrag(const struct relay *r, struct str ufrag)
 }
 
 /* The relay's certificate is created with the first browser. */
-static struct dtls_identity *identity_of_relay(struct relay *r)
+static struct dtls_identity *get_or_create_dtls_identity(struct relay *r)
 {
     pthread_mutex_lock(&r->lock);
     if (!r->identity)
@@ -55,15 +55,15 @@ static struct dtls_identity *identity_of_relay(struct relay *r)
     return identity;
 }
 
-struct webrtc *webrtc_new(struct relay_participant *s, struct str fingerprints)
+struct webrtc_transport *webrtc_transport_new(struct relay_participant *s, struct str fingerprints)
 {
-    struct relay_participants *all = participants_of(s);
+    struct relay_participants *all = participants_of_same_worker(s);
 
-    struct dtls_identity *identity = identity_of_relay(s->relay);
+    struct dtls_identity *identity = get_or_create_dtls_identity(s->relay);
 
     if (!identity)
         return NULL;
-    struct webrtc *t = mem_new(sizeof *t);
+    struct webrtc_transport *t = mem_new(sizeof *t);
     char *copy = mem_new(fingerprints.n + 1);
 
     memcpy(copy, fingerprints.p, fingerprints.n);
@@ -71,17 +71,17 @@ struct webrtc *webrtc_new(struct relay_participant *s, struct str fingerprints)
     t->participant = s;
     t->identity = identity;
     do
-        write_random_text(t->ufrag, sizeof t->ufrag);
+        write_random_ice_text(t->ufrag, sizeof t->ufrag);
     while (map_get(&all->by_ufrag, ufrag_map_key(t->ufrag)) ||
            webrtc_worker_of_ufrag(s->relay, str_slice(t->ufrag, sizeof t->ufrag)) !=
                s->worker->index);
-    write_random_text(t->password, sizeof t->password);
+    write_random_ice_text(t->password, sizeof t->password);
     map_put(&all->by_ufrag, ufrag_map_key(t->ufrag), s);
     atomic_fetch_add(&s->relay->count.browsers, 1);
     return t;
 }
 
-const char *webrtc_mode_name(const struct webrtc *t)
+const char *webrtc_encryption_mode_name(const struct webrtc_transport *t)
 {
     if (!t->srtp)
         return "";
@@ -96,7 +96,7 @@ const char *webrtc_mode_name(const struct webrtc *t)
     return "";
 }
 
-void webrtc_write_answer(const struct webrtc *t, struct buf *out)
+void webrtc_write_sdp_answer(const struct webrtc_transport *t, struct buf *out)
 {
     const struct relay *r = t->participant->relay;
     struct sdp_candidate candidates[2] = { { str_of(r->options.address), (unsigned)r->port } };
@@ -106,7 +106,8 @@ void webrtc_write_answer(const struct webrtc *t, struct buf *out)
         candidates[count++] =
             (struct sdp_candidate){ str_of(r->options.address6), (unsigned)r->port };
     sdp_write_answer(out, dtls_identity_fingerprint(t->identity),
-                     str_slice(t->ufrag, sizeof t->ufrag), webrtc_password(t), candidates, count);
+                     str_slice(t->ufrag, sizeof t->ufrag), webrtc_ice_password(t), candidates,
+                     count);
 }
 
 /* --- the handshake -------------------------------------------------------------------- */
@@ -122,7 +123,7 @@ struct dtls_datagram {
 struct handshake {
     uv_work_t work;
     struct relay_worker *worker;
-    struct webrtc *transport; /* NULL if the participant was removed */
+    struct webrtc_transport *transport; /* NULL if the participant was removed */
     bool running;
     int64_t begun_ms;
     struct deadline check;
@@ -138,7 +139,7 @@ static int64_t monotonic_ms(void)
     return clock_monotonic_ns() / 1000000;
 }
 
-static void datagrams_free(struct dtls_datagram *d)
+static void free_dtls_datagrams(struct dtls_datagram *d)
 {
     for (struct dtls_datagram *next; d; d = next) {
         next = d->next;
@@ -149,14 +150,14 @@ static void datagrams_free(struct dtls_datagram *d)
 static void handshake_free(struct handshake *h)
 {
     deadline_cancel(&h->check);
-    datagrams_free(h->inbox);
-    datagrams_free(h->work_list);
+    free_dtls_datagrams(h->inbox);
+    free_dtls_datagrams(h->work_list);
     dtls_free(h->dtls);
     mem_free(h);
 }
 
-/* Ends the handshake; if the thread pool uses it, on_handshake_step frees it. */
-static void handshake_end(struct webrtc *t)
+/* Ends the handshake; if the thread pool uses it, on_handshake_step_done frees it. */
+static void end_dtls_handshake(struct webrtc_transport *t)
 {
     struct handshake *h = t->handshake;
 
@@ -169,7 +170,7 @@ static void handshake_end(struct webrtc *t)
         handshake_free(h);
 }
 
-static void run_handshake_step(uv_work_t *work)
+static void run_handshake_step_on_pool(uv_work_t *work)
 {
     struct handshake *h = container_of(work, struct handshake, work);
 
@@ -180,12 +181,12 @@ static void run_handshake_step(uv_work_t *work)
 }
 
 /* The third failure closes the voice socket, because the browser cannot repair it by itself. */
-static void handshake_failed(struct webrtc *t)
+static void count_failed_handshake(struct webrtc_transport *t)
 {
     struct relay_participant *s = t->participant;
 
     atomic_fetch_add(&s->relay->count.handshakes_failed, 1);
-    handshake_end(t);
+    end_dtls_handshake(t);
     if (t->handshakes < WEBRTC_HANDSHAKES_MAX)
         return;
     log_info("voice: the DTLS handshake with a browser failed %u times; its certificate does not "
@@ -198,12 +199,12 @@ static void handshake_send_datagrams(struct handshake *h, const struct relay_par
 {
     unsigned char out[DTLS_MAX_DATAGRAM];
 
-    for (size_t n; (n = dtls_next(h->dtls, out));)
+    for (size_t n; (n = dtls_pop_outgoing_datagram(h->dtls, out));)
         if (s->media.has_address)
-            media_sender_send(h->worker->work->sender, &s->media.address, out, n);
+            media_sender_send_now(h->worker->work->sender, &s->media.address, out, n);
 }
 
-static void on_handshake_step(uv_work_t *work, int status);
+static void on_handshake_step_done(uv_work_t *work, int status);
 
 static void handshake_start_step(struct handshake *h)
 {
@@ -211,18 +212,18 @@ static void handshake_start_step(struct handshake *h)
     h->inbox = NULL;
     h->inbox_end = &h->inbox;
     h->inbox_count = 0;
-    h->running = uv_queue_work(loop_get_uv_loop(h->worker->loop), &h->work, run_handshake_step,
-                               on_handshake_step) == 0;
+    h->running = uv_queue_work(loop_get_uv_loop(h->worker->loop), &h->work,
+                               run_handshake_step_on_pool, on_handshake_step_done) == 0;
 }
 
-static void on_handshake_step(uv_work_t *work, int status)
+static void on_handshake_step_done(uv_work_t *work, int status)
 {
     struct handshake *h = container_of(work, struct handshake, work);
-    struct webrtc *t = h->transport;
+    struct webrtc_transport *t = h->transport;
 
     (void)status;
     h->running = false;
-    datagrams_free(h->work_list);
+    free_dtls_datagrams(h->work_list);
     h->work_list = NULL;
     if (!t) {
         handshake_free(h);
@@ -230,35 +231,35 @@ static void on_handshake_step(uv_work_t *work, int status)
     }
     handshake_send_datagrams(h, t->participant);
     if (h->state == DTLS_DONE && !t->srtp) {
-        t->srtp = dtls_srtp(h->dtls);
+        t->srtp = dtls_create_srtp_session(h->dtls);
         atomic_fetch_add(&h->worker->relay->count.handshakes, 1);
     }
     if (h->state == DTLS_FAILED)
-        handshake_failed(t);
+        count_failed_handshake(t);
     else if (h->inbox)
         handshake_start_step(h);
 }
 
 /* Checks for lost datagrams. A finished handshake stays until its time limit, because the browser
  * may not have received the last datagrams. */
-void on_handshake_check(struct deadline *d)
+void on_handshake_check_due(struct deadline *d)
 {
     struct handshake *h = container_of(d, struct handshake, check);
-    struct webrtc *t = h->transport;
+    struct webrtc_transport *t = h->transport;
 
     if (monotonic_ms() - h->begun_ms >= DTLS_TIMEOUT_MS) {
         if (t->srtp)
-            handshake_end(t);
+            end_dtls_handshake(t);
         else
-            handshake_failed(t);
+            count_failed_handshake(t);
         return;
     }
     if (!h->running && !t->srtp)
         handshake_start_step(h);
-    deadline_restart(participants_of(t->participant)->handshake_checks, &h->check);
+    deadline_restart(participants_of_same_worker(t->participant)->handshake_checks, &h->check);
 }
 
-static void handshake_begin(struct webrtc *t)
+static void begin_dtls_handshake(struct webrtc_transport *t)
 {
     struct relay_worker *w = t->participant->worker;
     struct handshake *h = mem_new(sizeof *h);
@@ -273,12 +274,12 @@ static void handshake_begin(struct webrtc *t)
     deadline_restart(w->participants->handshake_checks, &h->check);
 }
 
-void webrtc_receive_dtls(struct webrtc *t, struct str datagram)
+void webrtc_receive_dtls(struct webrtc_transport *t, struct str datagram)
 {
     if (!t->handshake && (t->srtp || t->handshakes >= WEBRTC_HANDSHAKES_MAX))
         return;
     if (!t->handshake)
-        handshake_begin(t);
+        begin_dtls_handshake(t);
     struct handshake *h = t->handshake;
     if (h->inbox_count >= WEBRTC_HANDSHAKE_DATAGRAMS)
         return;
@@ -296,20 +297,21 @@ void webrtc_receive_dtls(struct webrtc *t, struct str datagram)
 
 /* Called when the browser no longer sends valid STUN requests (RFC 7675). The participant stays as
  * long as its socket; a later valid STUN request sets the address again. */
-void on_consent_expired(struct deadline *d)
+void on_ice_consent_expired(struct deadline *d)
 {
-    participant_clear_address(container_of(d, struct webrtc, consent)->participant);
+    participant_clear_address(container_of(d, struct webrtc_transport, consent)->participant);
 }
 
-void webrtc_free(struct webrtc *t)
+void webrtc_transport_free(struct webrtc_transport *t)
 {
     if (!t)
         return;
     struct relay_participant *s = t->participant;
 
-    handshake_end(t);
+    end_dtls_handshake(t);
     deadline_cancel(&t->consent);
-    participant_map_remove(&participants_of(s)->by_ufrag, ufrag_map_key(t->ufrag), s);
+    remove_participant_from_map(&participants_of_same_worker(s)->by_ufrag, ufrag_map_key(t->ufrag),
+                                s);
     srtp_free(t->srtp);
     mem_free(t->feedback);
     atomic_fetch_sub(&s->relay->count.browsers, 1);
@@ -320,7 +322,7 @@ void webrtc_free(struct webrtc *t)
 
 /* --- SSRCs ---------------------------------------------------------------------------- */
 
-void webrtc_announce_ssrc(struct relay_participant *s, unsigned at, uint32_t ssrc)
+void webrtc_store_announced_ssrc(struct relay_participant *s, unsigned at, uint32_t ssrc)
 {
     if (!ssrc)
         return;
@@ -331,7 +333,7 @@ void webrtc_announce_ssrc(struct relay_participant *s, unsigned at, uint32_t ssr
     s->media.announced[at] = ssrc;
 }
 
-int webrtc_find_announced(const struct relay_participant *s, uint32_t ssrc)
+int webrtc_find_announced_ssrc(const struct relay_participant *s, uint32_t ssrc)
 {
     for (int i = 0; ssrc && i < MEDIA_SSRCS; i++)
         if (s->media.announced[i] == ssrc)

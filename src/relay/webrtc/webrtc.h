@@ -2,7 +2,7 @@
  *
  * A browser proves its address by STUN requests with the password of its session description. Then
  * it starts a DTLS handshake, which runs on the thread pool and yields the keys of SRTP. Only the
- * thread of the participant's worker uses a struct webrtc. */
+ * thread of the participant's worker uses a struct webrtc_transport. */
 #ifndef RELAY_WEBRTC_H
 #define RELAY_WEBRTC_H
 
@@ -19,7 +19,7 @@ enum {
     WEBRTC_HANDSHAKE_DATAGRAMS = 32, /* DTLS datagrams that may wait for the thread pool */
 };
 
-struct webrtc {
+struct webrtc_transport {
     struct relay_participant *participant;
     char ufrag[ICE_UFRAG_SIZE], password[ICE_PASSWORD_SIZE];
     struct dtls_identity *identity;
@@ -34,29 +34,29 @@ struct webrtc {
 };
 
 /* Creates the transport with random credentials, or returns NULL if there is no certificate. */
-struct webrtc *webrtc_new(struct relay_participant *s, struct str fingerprints);
-void webrtc_free(struct webrtc *t); /* accepts NULL */
+struct webrtc_transport *webrtc_transport_new(struct relay_participant *s, struct str fingerprints);
+void webrtc_transport_free(struct webrtc_transport *t); /* accepts NULL */
 struct relay_participant *find_participant_by_ufrag(const struct relay_participants *all,
                                                     struct str ufrag);
 /* Returns the index of the worker that assigned the user name fragment, which is not empty. */
 unsigned webrtc_worker_of_ufrag(const struct relay *r, struct str ufrag);
-static inline struct str webrtc_password(const struct webrtc *t)
+static inline struct str webrtc_ice_password(const struct webrtc_transport *t)
 {
     return str_slice(t->password, ICE_PASSWORD_SIZE);
 }
-const char *webrtc_mode_name(const struct webrtc *t);
+const char *webrtc_encryption_mode_name(const struct webrtc_transport *t);
 /* Writes the SDP of SESSION DESCRIPTION. */
-void webrtc_write_answer(const struct webrtc *t, struct buf *out);
+void webrtc_write_sdp_answer(const struct webrtc_transport *t, struct buf *out);
 
 /* Handles a DTLS record from the participant's address. */
-void webrtc_receive_dtls(struct webrtc *t, struct str datagram);
+void webrtc_receive_dtls(struct webrtc_transport *t, struct str datagram);
 /* Callbacks of the deadlines in struct relay_participants. */
-void on_consent_expired(struct deadline *d);
-void on_handshake_check(struct deadline *d);
+void on_ice_consent_expired(struct deadline *d);
+void on_handshake_check_due(struct deadline *d);
 
 /* Stores an SSRC that the browser sends with, unless it is 0. `at` is the index in the block. */
-void webrtc_announce_ssrc(struct relay_participant *s, unsigned at, uint32_t ssrc);
+void webrtc_store_announced_ssrc(struct relay_participant *s, unsigned at, uint32_t ssrc);
 /* Returns the index in the block of an announced SSRC, or -1 if it was not announced. */
-int webrtc_find_announced(const struct relay_participant *s, uint32_t ssrc);
+int webrtc_find_announced_ssrc(const struct relay_participant *s, uint32_t ssrc);
 
 #endif

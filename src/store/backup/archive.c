@@ -223,8 +223,8 @@ enum err archive_finish(struct archive *a)
     snprintf(line, sizeof line, "end %" PRId64 " %" PRId64 " %s\n", a->files, a->bytes, text);
     enum err e = write_archive_bytes(a, line, strlen(line));
     /* fsync of a pipe fails with EINVAL, which is no error. */
-    if (!e &&
-        (fflush(a->f) != 0 || (!copies_are_quick() && fsync(fileno(a->f)) != 0 && errno != EINVAL)))
+    if (!e && (fflush(a->f) != 0 ||
+               (!copies_skip_pauses_and_syncs() && fsync(fileno(a->f)) != 0 && errno != EINVAL)))
         e = log_io_error(a, "write");
     return e;
 }

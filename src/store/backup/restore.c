@@ -254,7 +254,7 @@ static enum err begin_restore(const char *folder, char mark[PATH_MAX])
 /* Syncs all restored files with one syncfs instead of one fsync each. */
 static bool sync_file_system(const char *folder)
 {
-    if (copies_are_quick())
+    if (copies_skip_pauses_and_syncs())
         return true;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool ok = fd >= 0 && syncfs(fd) == 0;

@@ -40,7 +40,7 @@ static bool restore_is_requested;             /* written before the signal is se
 static bool snapshots_are_quick;              /* set before the server starts */
 static int restores_requested, restores_done; /* numbers; written while no server runs */
 
-void snapshots_make_quick(bool quick)
+void snapshots_skip_pauses_and_syncs(bool quick)
 {
     snapshots_are_quick = quick;
 }
@@ -105,12 +105,12 @@ static bool require_sqlite_for_snapshots(struct store *store, struct buf *out)
 static void lock_snapshots(void)
 {
     pthread_mutex_lock(&snapshot_lock);
-    set_quick_copies(snapshots_are_quick);
+    set_copies_skip_pauses_and_syncs(snapshots_are_quick);
 }
 
 static void unlock_snapshots(void)
 {
-    set_quick_copies(false);
+    set_copies_skip_pauses_and_syncs(false);
     pthread_mutex_unlock(&snapshot_lock);
 }
 
@@ -332,8 +332,8 @@ static bool restore_requested_snapshot(const char *folder)
 
 bool snapshot_restore_requested(const char *folder)
 {
-    set_quick_copies(snapshots_are_quick);
+    set_copies_skip_pauses_and_syncs(snapshots_are_quick);
     bool ok = restore_requested_snapshot(folder);
-    set_quick_copies(false);
+    set_copies_skip_pauses_and_syncs(false);
     return ok;
 }

@@ -20,7 +20,7 @@ extern const char *const snapshot_key_files[];
 
 /* Makes snapshots of this process quick: they do not limit their disk writes and do not sync. For
  * test servers only, because a power cut can destroy the restored data. */
-void snapshots_make_quick(bool quick);
+void snapshots_skip_pauses_and_syncs(bool quick);
 
 /* The snapshot functions below write a message for the operator to out: the result, or "error: "
  * and the reason. They block, so call them on a thread that may block. */

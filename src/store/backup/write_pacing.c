@@ -14,12 +14,12 @@
 
 static _Thread_local bool quick_copies;
 
-void set_quick_copies(bool quick)
+void set_copies_skip_pauses_and_syncs(bool quick)
 {
     quick_copies = quick;
 }
 
-bool copies_are_quick(void)
+bool copies_skip_pauses_and_syncs(void)
 {
     return quick_copies;
 }

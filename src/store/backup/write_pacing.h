@@ -20,8 +20,8 @@ enum {
 
 /* While quick is set, copies on this thread neither pause nor wait for the disk. Only for snapshots
  * of test servers, because a power cut may destroy the data. */
-void set_quick_copies(bool quick);
-bool copies_are_quick(void);
+void set_copies_skip_pauses_and_syncs(bool quick);
+bool copies_skip_pauses_and_syncs(void);
 
 /* Lowers the CPU and disk priority of this process. */
 void lower_process_priority(void);

@@ -115,7 +115,7 @@ static enum err log_errno(const char *what, const char *path)
     if (code == ENOENT)
         return ERR_NOT_FOUND;
     bool full = code == ENOSPC || code == EDQUOT;
-    if (!full || disk_full_may_log())
+    if (!full || disk_full_log_is_due())
         log_error("store: cannot %s '%s': %s", what, path, strerror(code));
     return full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }

@@ -51,7 +51,7 @@ void blob_connections_free(struct blob_connections *all)
     mem_free(all);
 }
 
-static struct store_connection *acquire_connection(struct store *s)
+static struct store_connection *acquire_blob_connection(struct store *s)
 {
     struct blob_connections *all = s->blob_connections;
     struct store_connection *side = NULL;
@@ -68,7 +68,7 @@ static struct store_connection *acquire_connection(struct store *s)
     return side ? side : store_connection_new(s);
 }
 
-static void release_connection(struct store *s, struct store_connection *side)
+static void release_blob_connection(struct store *s, struct store_connection *side)
 {
     struct blob_connections *all = s->blob_connections;
     unsigned at = 0;
@@ -85,12 +85,12 @@ static void release_connection(struct store *s, struct store_connection *side)
 enum err run_on_blob_connection(struct store *s, enum store_mode mode,
                                 enum err (*run)(struct tx *tx, void *arg), void *arg)
 {
-    struct store_connection *side = acquire_connection(s);
+    struct store_connection *side = acquire_blob_connection(s);
     struct arena *arena = arena_new();
     enum err e = store_connection_run(side, mode, arena, run, arg);
 
     arena_free(arena);
-    release_connection(s, side);
+    release_blob_connection(s, side);
     return e;
 }
 

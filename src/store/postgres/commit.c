@@ -52,7 +52,7 @@ static bool was_terminated_before_commit(const struct pipeline_failure *f)
 }
 
 /* Converts the failure to an error code and frees its result. */
-static enum err error_from_failure(struct postgres_conn *c, struct pipeline_failure *f)
+static enum err error_from_pipeline_failure(struct postgres_conn *c, struct pipeline_failure *f)
 {
     c->culprit = f->work;
     if (f->happened && was_terminated_before_commit(f))
@@ -65,7 +65,7 @@ static enum err error_from_failure(struct postgres_conn *c, struct pipeline_fail
     return e;
 }
 
-static enum err commit_with_queued(struct postgres_conn *c)
+static enum err commit_with_queued_statements(struct postgres_conn *c)
 {
     struct pipeline_failure f = { 0 };
     bool sent = pipeline_begin_and_send_queued(c) && pipeline_send_commit(c);
@@ -76,7 +76,7 @@ static enum err commit_with_queued(struct postgres_conn *c)
     if (!f.happened)
         pq.clear(result);
     pipeline_close(c, sent);
-    enum err e = error_from_failure(c, &f);
+    enum err e = error_from_pipeline_failure(c, &f);
     if (!committed && !c->lost)
         postgres_conn_run_command(c, "rollback");
     return e || committed ? e : ERR_INTERNAL;
@@ -86,7 +86,7 @@ enum err postgres_conn_commit(struct postgres_conn *c)
 {
     discard_prefetched_queries(c);
     if (c->queued_count)
-        return commit_with_queued(c);
+        return commit_with_queued_statements(c);
     if (!transaction_was_begun(c))
         return OK;
     c->may_be_written = true;
@@ -179,7 +179,7 @@ enum err postgres_conn_commit_with_log_row(struct postgres_conn *c, struct str b
     pipeline_read_queued_results(c, sent, &f);
     bool committed = sent && read_logged_commit_results(c, &f, ret);
     pipeline_close(c, sent);
-    e = error_from_failure(c, &f);
+    e = error_from_pipeline_failure(c, &f);
     if (!e && c->lost && !committed)
         e = ERR_UNAVAILABLE;
     return e || committed ? e : ERR_INTERNAL;
@@ -233,7 +233,7 @@ enum err postgres_conn_commit_group(struct postgres_conn *c, struct work_item *c
     pipeline_read_queued_results(c, sent, &f);
     bool committed = sent && read_group_commit_results(c, &f, works, count);
     pipeline_close(c, sent);
-    e = error_from_failure(c, &f);
+    e = error_from_pipeline_failure(c, &f);
     if (!e && c->lost && !committed)
         e = ERR_UNAVAILABLE;
     return e || committed ? e : ERR_INTERNAL;

@@ -57,7 +57,7 @@ enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *res
         return ERR_UNAVAILABLE;
     }
     bool full = sqlstate_is(state, "53100"); /* disk_full */
-    if (!full || disk_full_may_log())
+    if (!full || disk_full_log_is_due())
         log_error("store: a statement failed: %s; statement: %s",
                   result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg), sql);
     return full ? ERR_STORAGE_FULL : ERR_INTERNAL;

@@ -30,7 +30,7 @@ struct commit_group {
     bool again;  /* the work item that caused the failure was removed: try again */
 };
 
-static int compare_owners(const void *a, const void *b)
+static int compare_work_item_owners(const void *a, const void *b)
 {
     uint64_t one = (*(struct work_item *const *)a)->owner,
              other = (*(struct work_item *const *)b)->owner;
@@ -38,14 +38,14 @@ static int compare_owners(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-static void add_items_by_owner(struct commit_group *g, struct work_item *first)
+static void add_items_sorted_by_owner(struct commit_group *g, struct work_item *first)
 {
     for (struct work_item *w = first; w; w = w->next)
         g->works[g->count++] = w;
-    qsort(g->works, g->count, sizeof(g->works[0]), compare_owners);
+    qsort(g->works, g->count, sizeof(g->works[0]), compare_work_item_owners);
 }
 
-static struct tx tx_of_item(const struct commit_group *g, unsigned i)
+static struct tx transaction_of_group_item(const struct commit_group *g, unsigned i)
 {
     return (struct tx){ .store = &g->worker->pool->store,
                         .work = g->works[i],
@@ -55,7 +55,8 @@ static struct tx tx_of_item(const struct commit_group *g, unsigned i)
 /* Aborts the group commit and removes the work item that failed, or none after a conflict of ids,
  * which are new in the next attempt. If the database is unreachable or full, a retry would fail,
  * too. */
-static void abort_group_without(struct commit_group *g, enum err e, const struct work_item *culprit)
+static void abort_group_and_remove_item(struct commit_group *g, enum err e,
+                                        const struct work_item *culprit)
 {
     g->broken = true;
     if (g->worker->conn.lost || e == ERR_UNAVAILABLE || e == ERR_STORAGE_FULL)
@@ -72,7 +73,7 @@ static void abort_group_after_item(struct commit_group *g, unsigned i, enum err 
 {
     const struct work_item *culprit = g->worker->conn.culprit;
 
-    abort_group_without(g, e, culprit ? culprit : g->works[i]);
+    abort_group_and_remove_item(g, e, culprit ? culprit : g->works[i]);
 }
 
 /* Runs a work item until its first query, which is queued. */
@@ -80,7 +81,7 @@ static void collect_first_query(struct commit_group *g, unsigned i)
 {
     struct postgres_conn *c = &g->worker->conn;
     struct work_item *work = g->works[i];
-    struct tx tx = tx_of_item(g, i);
+    struct tx tx = transaction_of_group_item(g, i);
 
     c->collects = true;
     c->wants_more = false;
@@ -99,7 +100,7 @@ static void run_group_item(struct commit_group *g, unsigned i)
 {
     struct postgres_conn *c = &g->worker->conn;
     struct work_item *work = g->works[i];
-    struct tx tx = tx_of_item(g, i);
+    struct tx tx = transaction_of_group_item(g, i);
 
     work->log = (struct str){ 0 };
     work->ordered_ids = NULL;
@@ -120,7 +121,7 @@ static void run_group_item(struct commit_group *g, unsigned i)
         g->states[i] = ITEM_REFUSED;
 }
 
-static unsigned collect_writers(const struct commit_group *g, struct work_item **ret)
+static unsigned collect_writing_items(const struct commit_group *g, struct work_item **ret)
 {
     unsigned count = 0;
 
@@ -130,8 +131,8 @@ static unsigned collect_writers(const struct commit_group *g, struct work_item *
     return count;
 }
 
-static void roll_back_writers(struct commit_group *g, struct work_item *const *writers,
-                              unsigned count)
+static void roll_back_writing_items(struct commit_group *g, struct work_item *const *writers,
+                                    unsigned count)
 {
     struct postgres_worker *w = g->worker;
     int64_t unreported = 0;
@@ -157,7 +158,7 @@ static void commit_group_items(struct commit_group *g)
 {
     struct postgres_worker *w = g->worker;
     struct work_item *writers[POSTGRES_GROUP_MAX];
-    unsigned count = collect_writers(g, writers);
+    unsigned count = collect_writing_items(g, writers);
 
     if (!count) {
         postgres_conn_commit_without_waiting(&w->conn);
@@ -178,13 +179,13 @@ static void commit_group_items(struct commit_group *g)
         return;
     }
     if (!w->conn.lost || !w->conn.may_be_written || e != ERR_UNAVAILABLE)
-        abort_group_without(g, e, w->conn.culprit);
-    roll_back_writers(g, writers, count);
+        abort_group_and_remove_item(g, e, w->conn.culprit);
+    roll_back_writing_items(g, writers, count);
     for (unsigned i = 0; i < count; i++)
         writers[i]->result = e;
 }
 
-static void run_and_commit_once(struct commit_group *g)
+static void run_and_commit_group_once(struct commit_group *g)
 {
     struct postgres_conn *c = &g->worker->conn;
 
@@ -206,7 +207,7 @@ static void run_and_commit_once(struct commit_group *g)
 
 /* Resets the other work items to ready after one has failed. Returns whether more than one is
  * left. */
-static bool reset_for_retry(struct commit_group *g)
+static bool reset_group_for_retry(struct commit_group *g)
 {
     unsigned left = 0;
 
@@ -222,7 +223,7 @@ static bool reset_for_retry(struct commit_group *g)
 
 /* Runs the group with the write locks of its work items. They are locked in the order of their
  * indexes, each once, so that groups cannot deadlock. */
-static void run_with_write_locks(struct commit_group *g)
+static void run_group_with_write_locks(struct commit_group *g)
 {
     pthread_rwlock_t *locks = g->worker->pool->write_locks;
     bool needed[POSTGRES_WRITE_LOCKS] = { false };
@@ -232,13 +233,13 @@ static void run_with_write_locks(struct commit_group *g)
     for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
         if (needed[i])
             pthread_rwlock_rdlock(&locks[i]);
-    run_and_commit_once(g);
+    run_and_commit_group_once(g);
     for (unsigned i = 0; i < POSTGRES_WRITE_LOCKS; i++)
         if (needed[i])
             pthread_rwlock_unlock(&locks[i]);
 }
 
-static void run_with_retries(struct commit_group *g)
+static void run_group_with_retries(struct commit_group *g)
 {
     struct store *s = &g->worker->pool->store;
 
@@ -246,13 +247,13 @@ static void run_with_retries(struct commit_group *g)
         if (tries)
             atomic_fetch_add_explicit(&s->retries, 1, memory_order_relaxed);
         g->broken = g->again = false;
-        run_with_write_locks(g);
-        if (!reset_for_retry(g))
+        run_group_with_write_locks(g);
+        if (!reset_group_for_retry(g))
             return;
     }
 }
 
-static bool item_runs_alone(const struct commit_group *g, unsigned i)
+static bool group_item_runs_alone(const struct commit_group *g, unsigned i)
 {
     return g->states[i] == ITEM_READY || g->states[i] == ITEM_RUNS_ALONE ||
            (g->states[i] == ITEM_WRITES && g->broken);
@@ -265,7 +266,7 @@ static void requeue_items_that_run_alone(struct commit_group *g)
     struct work_item *first = NULL, *last = NULL;
 
     for (unsigned i = g->count; i-- > 0;) {
-        if (!item_runs_alone(g, i))
+        if (!group_item_runs_alone(g, i))
             continue;
         g->works[i]->by_itself = true;
         g->works[i]->next = first;
@@ -281,7 +282,7 @@ static void finish_group_items(struct commit_group *g)
     requeue_items_that_run_alone(
         g); /* from here on another thread may own the requeued work items */
     for (unsigned i = 0; i < g->count; i++)
-        if (!item_runs_alone(g, i))
+        if (!group_item_runs_alone(g, i))
             postgres_worker_finish_work_item(g->worker, g->works[i], g->works[i]->result);
 }
 
@@ -289,9 +290,9 @@ void postgres_run_group_commit(struct postgres_worker *w, struct work_item *firs
 {
     struct commit_group g = { .worker = w };
 
-    add_items_by_owner(&g, first);
+    add_items_sorted_by_owner(&g, first);
     if (postgres_worker_connect_with_retry(w, first)) {
-        run_with_retries(&g);
+        run_group_with_retries(&g);
         if (w->conn.lost)
             postgres_worker_disconnect(w);
     }

@@ -68,7 +68,7 @@ static void open_connection_on_thread(uv_work_t *w)
     c->on_loop = true;
 }
 
-static void start_polling(struct loop_reader *r)
+static void start_polling_socket(struct loop_reader *r)
 {
     r->socket = mem_new(sizeof *r->socket);
     if (uv_poll_init(loop_get_uv_loop(r->loop), r->socket, pq.socket(r->conn.pg)) != 0) {
@@ -85,7 +85,7 @@ static void start_polling(struct loop_reader *r)
 }
 
 /* Releases a reference to the loop; after the last one the loop may be freed. */
-static void release_reference(struct loop_reader *r)
+static void release_loop_reference(struct loop_reader *r)
 {
     if (--r->references == 0)
         atomic_store(&r->loop, NULL);
@@ -103,12 +103,12 @@ static void on_connection_opened(uv_work_t *w, int status)
     if (!ended && (status || !r->opened))
         loop_reader_disconnect(r);
     else if (!ended)
-        start_polling(r);
-    release_reference(r);
+        start_polling_socket(r);
+    release_loop_reference(r);
 }
 
 /* Starts to connect. If no worker is connected, the database is unreachable, so does nothing. */
-static void start_opening(struct loop_reader *r)
+static void start_opening_connection(struct loop_reader *r)
 {
     if (!atomic_load(&r->pool->connected) || clock_monotonic_ns() < r->again_at)
         return;
@@ -127,7 +127,7 @@ bool loop_reader_ensure_connected(struct loop_reader *r)
         loop_reader_disconnect(
             r); /* another connection timed out, so this connection is probably dead, too */
     if (r->state == READER_CLOSED)
-        start_opening(r);
+        start_opening_connection(r);
     return r->state == READER_OPEN;
 }
 
@@ -142,7 +142,7 @@ bool loop_reader_flush(struct loop_reader *r)
 }
 
 /* Reads all available bytes, also those that OpenSSL has buffered, which poll does not report. */
-static bool consume_input(struct loop_reader *r, int events)
+static bool consume_connection_input(struct loop_reader *r, int events)
 {
     bool good = !(events & UV_READABLE) || pq.consumeInput(r->conn.pg);
 
@@ -157,7 +157,7 @@ void loop_reader_on_socket(struct loop_reader *r, int status, int events)
 
     loop_begin_measured_part("store_reads");
     bool fine = !status && (!(events & UV_WRITABLE) || loop_reader_flush(r)) &&
-                consume_input(r, events) && loop_reader_process_results(r) &&
+                consume_connection_input(r, events) && loop_reader_process_results(r) &&
                 pq.status(c->pg) == CONNECTION_OK;
 
     if (fine)
@@ -174,12 +174,12 @@ static void on_socket_event(uv_poll_t *socket, int status, int events)
     loop_reader_on_socket(r, status, events);
 }
 
-static void on_handle_closed(uv_handle_t *h)
+static void on_reader_handle_closed(uv_handle_t *h)
 {
-    release_reference(h->data);
+    release_loop_reference(h->data);
 }
 
-static void end_reader(struct loop_reader *r)
+static void end_loop_reader(struct loop_reader *r)
 {
     bool opening = r->state == READER_OPENING;
 
@@ -189,13 +189,13 @@ static void end_reader(struct loop_reader *r)
         loop_reader_move_reads_to_workers(r); /* on_connection_opened then closes the connection */
     else
         close_connection(r);
-    uv_close((uv_handle_t *)&r->before_poll, on_handle_closed);
-    uv_close((uv_handle_t *)&r->timeout, on_handle_closed);
+    uv_close((uv_handle_t *)&r->before_poll, on_reader_handle_closed);
+    uv_close((uv_handle_t *)&r->timeout, on_reader_handle_closed);
 }
 
 static void on_loop_end(struct loop_end_callback *e)
 {
-    end_reader(container_of(e, struct loop_reader, end));
+    end_loop_reader(container_of(e, struct loop_reader, end));
 }
 
 void loop_reader_start(struct loop_reader *r, struct loop *loop)
@@ -222,22 +222,22 @@ void loop_readers_init(struct postgres *p, unsigned count)
     }
 }
 
-static void end_reader_on_loop(struct loop *loop, void *arg)
+static void end_loop_reader_on_loop(struct loop *loop, void *arg)
 {
     struct loop_reader *r = arg;
 
     (void)loop;
     if (r->state != READER_ENDED)
-        end_reader(r);
+        end_loop_reader(r);
 }
 
 /* Ends the reader from another thread. Waits until its handles are closed, one loop iteration
  * later, and a pending connect has ended. */
-static void end_reader_and_wait(struct loop_reader *r, struct loop *loop)
+static void end_loop_reader_and_wait(struct loop_reader *r, struct loop *loop)
 {
     const struct timespec moment = { .tv_nsec = 1000000 };
 
-    loop_call_and_wait(loop, end_reader_on_loop, r);
+    loop_call_and_wait(loop, end_loop_reader_on_loop, r);
     while (atomic_load(&r->loop))
         nanosleep(&moment, NULL);
 }
@@ -248,6 +248,6 @@ void loop_readers_close(struct postgres *p)
         struct loop *loop = atomic_load(&p->readers[i].loop);
 
         if (loop)
-            end_reader_and_wait(&p->readers[i], loop);
+            end_loop_reader_and_wait(&p->readers[i], loop);
     }
 }

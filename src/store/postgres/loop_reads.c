@@ -46,7 +46,7 @@ static struct work_item *pop_waiting_read(struct loop_reader *r)
     return w;
 }
 
-static void move_waiting_to_workers(struct loop_reader *r)
+static void move_waiting_reads_to_workers(struct loop_reader *r)
 {
     while (r->queue.waiting)
         move_read_to_workers(r, pop_waiting_read(r));
@@ -56,7 +56,7 @@ void loop_reader_move_reads_to_workers(struct loop_reader *r)
 {
     while (r->count)
         move_read_to_workers(r, r->reads[--r->count]);
-    move_waiting_to_workers(r);
+    move_waiting_reads_to_workers(r);
 }
 
 static bool send_queued_statements(struct postgres_conn *c)
@@ -67,7 +67,7 @@ static bool send_queued_statements(struct postgres_conn *c)
     return true;
 }
 
-static bool send_sync(struct loop_reader *r)
+static bool send_pipeline_sync(struct loop_reader *r)
 {
     r->synced = true;
     r->due++;
@@ -85,10 +85,10 @@ static bool deallocate_statements(struct loop_reader *r)
     r->syncs_before_deallocate = r->due;
     r->deallocates_due = DEALLOCATE_RESULTS;
     return pq.sendQueryParams(c->pg, "deallocate all", 0, NULL, NULL, NULL, NULL, 0) &&
-           send_sync(r);
+           send_pipeline_sync(r);
 }
 
-static bool round_trip_is_last_for_all(const struct loop_reader *r)
+static bool round_trip_is_last_for_all_reads(const struct loop_reader *r)
 {
     for (unsigned i = 0; i < r->count; i++)
         if (r->reads[i]->by_itself ||
@@ -97,11 +97,11 @@ static bool round_trip_is_last_for_all(const struct loop_reader *r)
     return true;
 }
 
-static void on_check_timer(uv_timer_t *read_step);
+static void on_stuck_read_check_timer(uv_timer_t *read_step);
 
 /* Sets which result is expected next: that of the first statement from index i on that has none
  * yet. */
-static void expect_result_from(struct loop_reader *r, unsigned i)
+static void expect_result_from_statement(struct loop_reader *r, unsigned i)
 {
     const struct postgres_conn *c = &r->conn;
 
@@ -111,11 +111,12 @@ static void expect_result_from(struct loop_reader *r, unsigned i)
     r->step = i < c->queued_count && c->queued[i].prepares ? RESULT_OF_PREPARE : RESULT_OF_QUERY;
 }
 
-static void send_queries(struct loop_reader *r)
+static void send_queries_of_reads(struct loop_reader *r)
 {
-    bool ends = round_trip_is_last_for_all(r);
-    bool sent = send_queued_statements(&r->conn) &&
-                (ends ? send_sync(r) : pq.sendFlushRequest(r->conn.pg) && loop_reader_flush(r));
+    bool ends = round_trip_is_last_for_all_reads(r);
+    bool sent =
+        send_queued_statements(&r->conn) &&
+        (ends ? send_pipeline_sync(r) : pq.sendFlushRequest(r->conn.pg) && loop_reader_flush(r));
 
     if (!sent) {
         loop_reader_disconnect(r);
@@ -123,10 +124,11 @@ static void send_queries(struct loop_reader *r)
     }
     r->rounds++;
     postgres_conn_count_round_trip(&r->conn);
-    expect_result_from(r, 0);
+    expect_result_from_statement(r, 0);
     r->asked_at = r->received_at = clock_monotonic_ns();
     if (!uv_is_active((uv_handle_t *)&r->timeout))
-        uv_timer_start(&r->timeout, on_check_timer, CHECK_INTERVAL_MS, CHECK_INTERVAL_MS);
+        uv_timer_start(&r->timeout, on_stuck_read_check_timer, CHECK_INTERVAL_MS,
+                       CHECK_INTERVAL_MS);
 }
 
 enum read_result { READ_FINISHED, READ_NEEDS_ROWS, READ_LEFT_LOOP };
@@ -144,7 +146,7 @@ static enum read_result continue_or_move_read(struct loop_reader *r, struct work
     struct postgres_conn *c = &r->conn;
 
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS)
-        read_disallow_on_loop(r->pool, w);
+        disallow_read_on_loop(r->pool, w);
     if (c->must_leave || r->rounds == MAX_ROUND_TRIPS || c->is_full) {
         move_read_to_workers(r, w);
         return READ_LEFT_LOOP;
@@ -168,17 +170,17 @@ static enum read_result continue_or_move_read(struct loop_reader *r, struct work
 static void record_slow_cpu_read(struct loop_reader *r, const struct work_item *w, int64_t took)
 {
     if (took > LONG_NS && clock_thread_cpu_ns() - r->spent_at > HEAVY_NS)
-        read_disallow_on_loop(r->pool, w);
+        disallow_read_on_loop(r->pool, w);
 }
 
 /* A read must exceed both limits, because a preempted loop takes long without using CPU time. */
-static void set_time_limit(struct loop_reader *r, const struct work_item *w, int64_t now)
+static void set_read_time_limit(struct loop_reader *r, const struct work_item *w, int64_t now)
 {
     r->conn.rows_until = w->measured ? now + LONG_NS : 0;
     r->conn.rows_spent = r->spent_at + ROWS_NS;
 }
 
-static enum read_result run_read(struct loop_reader *r, struct work_item *w)
+static enum read_result run_or_move_read(struct loop_reader *r, struct work_item *w)
 {
     if (!read_may_run_on_loop(r->pool, w)) {
         move_read_to_workers(r, w);
@@ -193,7 +195,7 @@ static enum read_result run_read(struct loop_reader *r, struct work_item *w)
     loop_begin_measured_part(w->name);
     c->wants_more = c->must_leave = c->is_full = false;
     c->arena = w->arena;
-    set_time_limit(r, w, began);
+    set_read_time_limit(r, w, began);
     w->result = tx_run_work_item(&tx);
     record_slow_cpu_read(r, w, clock_monotonic_ns() - began);
     if (c->wants_more || c->must_leave) {
@@ -207,8 +209,8 @@ static enum read_result run_read(struct loop_reader *r, struct work_item *w)
 static void send_or_end_transaction(struct loop_reader *r)
 {
     if (r->count)
-        send_queries(r);
-    else if (r->rounds && !r->synced && !send_sync(r))
+        send_queries_of_reads(r);
+    else if (r->rounds && !r->synced && !send_pipeline_sync(r))
         loop_reader_disconnect(r);
 }
 
@@ -223,7 +225,7 @@ static void rerun_reads(struct loop_reader *r)
     for (unsigned i = 0; i < count; i++) {
         struct work_item *w = r->reads[i]; /* the next line may overwrite this array element */
 
-        if (run_read(r, w) == READ_NEEDS_ROWS)
+        if (run_or_move_read(r, w) == READ_NEEDS_ROWS)
             r->reads[r->count++] = w;
     }
     r->running = false;
@@ -246,7 +248,7 @@ static void start_waiting_reads(struct loop_reader *r)
         struct work_item *w = pop_waiting_read(r);
 
         w->prefetch_phase = PREFETCH_NOT_BEGUN;
-        if (run_read(r, w) == READ_NEEDS_ROWS)
+        if (run_or_move_read(r, w) == READ_NEEDS_ROWS)
             r->reads[r->count++] = w;
     }
     r->running = false;
@@ -258,7 +260,7 @@ static void on_before_poll(uv_idle_t *soon)
     struct loop_reader *r = soon->data;
 
     if (r->state != READER_OPEN)
-        move_waiting_to_workers(r);
+        move_waiting_reads_to_workers(r);
     while (r->state == READER_OPEN && !r->count && r->queue.waiting)
         start_waiting_reads(r);
     uv_idle_stop(soon);
@@ -274,7 +276,7 @@ static bool is_query_error(const PGresult *result)
 }
 
 /* Processes one result. Returns false if it is an error, or not the expected result. */
-static bool accept_result(struct loop_reader *r, PGresult *result)
+static bool accept_statement_result(struct loop_reader *r, PGresult *result)
 {
     struct queued_statement *e = &r->conn.queued[r->next];
     bool is_end = r->step == END_OF_PREPARE || r->step == END_OF_QUERY;
@@ -283,7 +285,7 @@ static bool accept_result(struct loop_reader *r, PGresult *result)
         if (is_query_error(result))
             /* An error closes the connection. On a loop, the same query would close the next
              * connection, too. */
-            read_disallow_on_loop(r->pool, e->work);
+            disallow_read_on_loop(r->pool, e->work);
         pq.clear(result);
         return false;
     }
@@ -292,7 +294,7 @@ static bool accept_result(struct loop_reader *r, PGresult *result)
     else
         pq.clear(result);
     if (r->step == END_OF_QUERY)
-        expect_result_from(r, r->next + 1);
+        expect_result_from_statement(r, r->next + 1);
     else
         r->step++;
     return true;
@@ -327,7 +329,7 @@ static bool all_results_arrived(const struct loop_reader *r)
 
 /* Returns whether the next result belongs to a pipeline sync: syncs of earlier transactions come
  * before the results of the current queries. */
-static bool sync_is_next(const struct loop_reader *r)
+static bool sync_result_is_next(const struct loop_reader *r)
 {
     bool own = r->count && r->synced;
 
@@ -338,7 +340,8 @@ static bool accept_next_result(struct loop_reader *r)
 {
     if (r->deallocates_due && !r->syncs_before_deallocate)
         return accept_deallocate_result(r);
-    return sync_is_next(r) ? accept_sync_result(r) : accept_result(r, pq.getResult(r->conn.pg));
+    return sync_result_is_next(r) ? accept_sync_result(r)
+                                  : accept_statement_result(r, pq.getResult(r->conn.pg));
 }
 
 bool loop_reader_process_results(struct loop_reader *r)
@@ -354,7 +357,7 @@ static void record_slow_answer(struct loop_reader *r)
 {
     if (clock_monotonic_ns() - r->asked_at > (int64_t)KEEP_OFF_LOOPS_MS * 1000000)
         for (unsigned i = 0; i < r->count; i++)
-            read_disallow_on_loop(r->pool, r->reads[i]);
+            disallow_read_on_loop(r->pool, r->reads[i]);
 }
 
 void loop_reader_rerun_reads_if_complete(struct loop_reader *r)
@@ -374,7 +377,7 @@ static void abandon_stuck_connection(struct loop_reader *r)
     const struct postgres_conn *c = &r->conn;
 
     if (!all_results_arrived(r))
-        read_disallow_on_loop(r->pool, c->queued[r->next].work);
+        disallow_read_on_loop(r->pool, c->queued[r->next].work);
     loop_reader_disconnect(r);
 }
 
@@ -385,7 +388,7 @@ static bool socket_has_unread_bytes(const struct loop_reader *r)
     return poll(&p, 1, 0) > 0;
 }
 
-static void on_check_timer(uv_timer_t *read_step)
+static void on_stuck_read_check_timer(uv_timer_t *read_step)
 {
     struct loop_reader *r = read_step->data;
     int64_t now = clock_monotonic_ns();
@@ -395,7 +398,7 @@ static void on_check_timer(uv_timer_t *read_step)
         return;
     }
     if (now - r->asked_at > (int64_t)SLOW_MS * 1000000)
-        move_waiting_to_workers(r);
+        move_waiting_reads_to_workers(r);
     /* If the loop was blocked, the answer may already be in the socket. */
     loop_reader_on_socket(r, 0, UV_READABLE);
     if (r->count && now - r->received_at > (int64_t)STUCK_MS * 1000000 &&

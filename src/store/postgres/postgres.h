@@ -313,7 +313,7 @@ bool read_may_run_on_loop(struct postgres *p, const struct work_item *work);
 void read_record_round_trips(struct postgres *p, const struct work_item *work,
                              unsigned round_trips);
 /* Makes reads of this work item's name run on the workers for a while. */
-void read_disallow_on_loop(struct postgres *p, const struct work_item *work);
+void disallow_read_on_loop(struct postgres *p, const struct work_item *work);
 
 /* --- prefetched queries, prefetch.c ------------------------------------------------------ */
 
@@ -321,8 +321,8 @@ void prefetcher_init(struct prefetcher *h);
 void prefetcher_clear(struct prefetcher *h);
 /* Call it for a query that is not queued. The first query of an attempt queues the learned queries
  * that usually follow it; a later query is learned. */
-enum err prefetch_or_learn(struct postgres_conn *c, struct work_item *w, const char *sql,
-                           const struct postgres_parameters *p, size_t count);
+enum err prefetch_or_learn_query(struct postgres_conn *c, struct work_item *w, const char *sql,
+                                 const struct postgres_parameters *p, size_t count);
 /* Records whether prefetched rows were used; call it when they are discarded. */
 void prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool used);
 /* Queues a learned query, unless it is queued already. */

@@ -85,8 +85,8 @@ static uint64_t id_from_text(const char *text)
 }
 
 /* Sets the work item's key for learned queries, and adds the ids of its first query. */
-static void set_key(struct work_item *w, const char *sql, const struct postgres_parameters *p,
-                    size_t count)
+static void set_prefetch_key_and_ids(struct work_item *w, const char *sql,
+                                     const struct postgres_parameters *p, size_t count)
 {
     uint64_t given = 0;
 
@@ -99,8 +99,10 @@ static void set_key(struct work_item *w, const char *sql, const struct postgres_
 
 /* --- related ids ------------------------------------------------------------------------ */
 
-static struct related_id *related_slot(const struct prefetcher *h, const struct work_item *w,
-                                       const struct learned_query *q, size_t i, uint64_t *ret_key)
+static struct related_id *find_related_id_slot(const struct prefetcher *h,
+                                               const struct work_item *w,
+                                               const struct learned_query *q, size_t i,
+                                               uint64_t *ret_key)
 {
     uint64_t first = 0;
 
@@ -114,18 +116,18 @@ static uint64_t find_related(const struct prefetcher *h, const struct work_item 
                              const struct learned_query *q, size_t i)
 {
     uint64_t key;
-    struct related_id *r = related_slot(h, w, q, i, &key);
+    struct related_id *r = find_related_id_slot(h, w, q, i, &key);
 
     return atomic_load_explicit(&r->key, memory_order_relaxed) == key
                ? atomic_load_explicit(&r->id, memory_order_relaxed)
                : 0;
 }
 
-static void set_related(const struct prefetcher *h, const struct work_item *w,
-                        const struct learned_query *q, size_t i, uint64_t id)
+static void store_related_id(const struct prefetcher *h, const struct work_item *w,
+                             const struct learned_query *q, size_t i, uint64_t id)
 {
     uint64_t key;
-    struct related_id *r = related_slot(h, w, q, i, &key);
+    struct related_id *r = find_related_id_slot(h, w, q, i, &key);
 
     atomic_store_explicit(&r->key, key, memory_order_relaxed);
     atomic_store_explicit(&r->id, id, memory_order_relaxed);
@@ -163,7 +165,7 @@ static bool predict_parameters(const struct work_item *w, const struct learned_q
     return true;
 }
 
-static bool query_needs_id(const struct learned_query *q, uint64_t positions)
+static bool learned_query_needs_id(const struct learned_query *q, uint64_t positions)
 {
     for (size_t i = 0; i < q->count; i++)
         if (q->from[i].kind >= SOURCE_ID && positions >> q->from[i].position & 1)
@@ -190,7 +192,7 @@ static enum err queue_learned_queries(struct postgres_conn *c, struct work_item 
         const struct learned_query *q = &copy.queries[i];
         struct postgres_parameters *p;
 
-        if (q->score <= WORST_SCORE || (positions && !query_needs_id(q, positions)))
+        if (q->score <= WORST_SCORE || (positions && !learned_query_needs_id(q, positions)))
             continue;
         p = arena_alloc_raw(c->arena, sizeof *p);
         if (predict_parameters(w, q, c->arena, p))
@@ -209,8 +211,8 @@ void prefetcher_update_score(struct prefetcher *h, struct learned_query *q, bool
 
 /* --- learning --------------------------------------------------------------------------- */
 
-static bool find_id(const struct work_item *w, unsigned count, uint64_t id,
-                    struct parameter_source *ret)
+static bool find_id_of_work_item(const struct work_item *w, unsigned count, uint64_t id,
+                                 struct parameter_source *ret)
 {
     for (unsigned i = 0; i < count; i++)
         if (w->ids[i] == id || w->ids[i] == id + 1) {
@@ -222,8 +224,8 @@ static bool find_id(const struct work_item *w, unsigned count, uint64_t id,
 }
 
 /* Returns the index in work_item.ids of the related id that is parameter i of this query. */
-static unsigned related_position(struct learned_queries *learned, const struct learned_query *q,
-                                 size_t i)
+static unsigned related_id_position(struct learned_queries *learned, const struct learned_query *q,
+                                    size_t i)
 {
     for (unsigned n = 0; n < learned->count; n++)
         if (learned->queries[n].sql == q->sql && learned->queries[n].from[i].kind == SOURCE_RELATED)
@@ -231,7 +233,7 @@ static unsigned related_position(struct learned_queries *learned, const struct l
     return learned->id_count < WORK_ITEM_MAX_IDS ? learned->id_count++ : WORK_ITEM_MAX_IDS;
 }
 
-static bool learn_constant(const char *text, struct parameter_source *ret)
+static bool learn_constant_parameter(const char *text, struct parameter_source *ret)
 {
     ret->kind = text ? SOURCE_CONSTANT : SOURCE_NULL;
     if (text && strlen(text) > (text[0] == '9' ? MAX_NUMBER : MAX_TEXT))
@@ -253,17 +255,17 @@ static bool learn_parameter(const struct prefetcher *h, struct work_item *w,
     uint64_t id = id_from_text(text);
 
     if (!id)
-        return learn_constant(text, s);
-    if (find_id(w, learned->id_count, id, s))
+        return learn_constant_parameter(text, s);
+    if (find_id_of_work_item(w, learned->id_count, id, s))
         return true;
-    unsigned position = related_position(learned, &ret->query, i);
+    unsigned position = related_id_position(learned, &ret->query, i);
     if (position == WORK_ITEM_MAX_IDS)
         return false;
     s->kind = SOURCE_RELATED;
     s->position = (uint8_t)position;
     w->ids[position] = id;
     ret->new_ids |= UINT64_C(1) << position;
-    set_related(h, w, &ret->query, i, id);
+    store_related_id(h, w, &ret->query, i, id);
     return true;
 }
 
@@ -290,7 +292,8 @@ static void add_learned_query(struct learned_queries *learned, const struct less
         *slot = *q;
 }
 
-static struct learned_queries *learned_queries_of(struct prefetcher *h, const struct work_item *w)
+static struct learned_queries *get_or_create_learned_queries(struct prefetcher *h,
+                                                             const struct work_item *w)
 {
     struct learned_queries *learned = map_get(&h->by_key, w->prefetch_key);
 
@@ -310,7 +313,7 @@ static uint64_t learn_query(struct prefetcher *h, struct work_item *w, const cha
     bool good = count <= MAX_PARAMETERS;
 
     pthread_mutex_lock(&h->lock);
-    struct learned_queries *learned = learned_queries_of(h, w);
+    struct learned_queries *learned = get_or_create_learned_queries(h, w);
     for (size_t i = 0; i < count && good; i++)
         good = !p->binary[i] && learn_parameter(h, w, learned, &l, i, p->text[i]);
     if (good)
@@ -319,8 +322,8 @@ static uint64_t learn_query(struct prefetcher *h, struct work_item *w, const cha
     return l.new_ids;
 }
 
-enum err prefetch_or_learn(struct postgres_conn *c, struct work_item *w, const char *sql,
-                           const struct postgres_parameters *p, size_t count)
+enum err prefetch_or_learn_query(struct postgres_conn *c, struct work_item *w, const char *sql,
+                                 const struct postgres_parameters *p, size_t count)
 {
     if (!w->name || !c->prefetcher || w->prefetch_phase == PREFETCH_ENDED)
         return OK;
@@ -331,6 +334,6 @@ enum err prefetch_or_learn(struct postgres_conn *c, struct work_item *w, const c
     }
     w->prefetch_phase = PREFETCH_LEARNS;
     if (!w->prefetch_key)
-        set_key(w, sql, p, count);
+        set_prefetch_key_and_ids(w, sql, p, count);
     return queue_learned_queries(c, w, 0);
 }

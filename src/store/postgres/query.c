@@ -21,7 +21,7 @@ struct postgres_cursor {
     int at, count;
 };
 
-static enum err send_begin(struct postgres_conn *c)
+static enum err send_pending_begin(struct postgres_conn *c)
 {
     const char *begin = c->begin;
 
@@ -40,18 +40,18 @@ void postgres_free_prepared_statements(struct postgres_conn *c)
 }
 
 /* Deallocates all statements if there are too many, unless some are queued. */
-static enum err deallocate_if_full(struct postgres_conn *c)
+static enum err deallocate_statements_if_too_many(struct postgres_conn *c)
 {
     if (c->statements.count < MAX_STATEMENTS || c->queued_count)
         return OK;
-    enum err e = send_begin(c);
+    enum err e = send_pending_begin(c);
     if (!e)
         e = postgres_conn_run_command(c, "deallocate all");
     postgres_free_prepared_statements(c);
     return e;
 }
 
-static struct postgres_statement *statement_new(struct postgres_conn *c)
+static struct postgres_statement *prepared_statement_new(struct postgres_conn *c)
 {
     struct postgres_statement *st = mem_new(sizeof *st);
 
@@ -72,10 +72,10 @@ enum err find_statement(struct postgres_conn *c, const char *sql, struct postgre
         return ERR_STORE_RETRY;
     }
     if (!c->on_loop)
-        e = deallocate_if_full(c);
+        e = deallocate_statements_if_too_many(c);
     if (e)
         return e;
-    *ret = statement_new(c);
+    *ret = prepared_statement_new(c);
     map_put(&c->statements, key, *ret);
     return OK;
 }
@@ -86,7 +86,7 @@ enum err find_prepared_statement(struct postgres_conn *c, const char *sql, size_
     enum err e = find_statement(c, sql, ret);
 
     if (!e && !(*ret)->prepared)
-        e = send_begin(c);
+        e = send_pending_begin(c);
     if (e || (*ret)->prepared)
         return e;
     postgres_conn_count_round_trip(c);
@@ -113,7 +113,7 @@ bool pipeline_send_statement(struct postgres_conn *c, struct queued_statement *e
 
 /* --- queued statements: prefetched queries and deferred writes --------------------------- */
 
-static void queued_remove(struct postgres_conn *c, unsigned i)
+static void remove_queued_statement(struct postgres_conn *c, unsigned i)
 {
     struct queued_statement *e = &c->queued[i];
 
@@ -127,33 +127,33 @@ static void queued_remove(struct postgres_conn *c, unsigned i)
 void postgres_discard_queued_statements(struct postgres_conn *c)
 {
     while (c->queued_count)
-        queued_remove(c, c->queued_count - 1);
+        remove_queued_statement(c, c->queued_count - 1);
 }
 
 /* Discards the prefetched queries of a work item, because a write may change their rows. Other work
  * items of a group do not see its writes. */
-static void end_prefetch(struct tx *tx)
+static void discard_prefetched_of_work_item(struct tx *tx)
 {
     struct postgres_conn *c = tx->connection;
 
     tx->work->prefetch_phase = PREFETCH_ENDED;
     for (unsigned i = c->queued_count; i-- > 0;)
         if (!c->queued[i].writes && c->queued[i].work == tx->work)
-            queued_remove(c, i);
+            remove_queued_statement(c, i);
 }
 
 void discard_prefetched_queries(struct postgres_conn *c)
 {
     for (unsigned i = c->queued_count; i-- > 0;)
         if (!c->queued[i].writes)
-            queued_remove(c, i);
+            remove_queued_statement(c, i);
 }
 
 void postgres_discard_queued_of_work_item(struct postgres_conn *c, const struct work_item *work)
 {
     for (unsigned i = c->queued_count; i-- > 0;)
         if (c->queued[i].work == work)
-            queued_remove(c, i);
+            remove_queued_statement(c, i);
 }
 
 static bool has_deferred_write(const struct postgres_conn *c, const struct work_item *work)
@@ -164,8 +164,8 @@ static bool has_deferred_write(const struct postgres_conn *c, const struct work_
     return false;
 }
 
-static bool same_parameter(const struct postgres_parameters *p, const struct postgres_parameters *q,
-                           size_t i)
+static bool query_parameters_are_equal(const struct postgres_parameters *p,
+                                       const struct postgres_parameters *q, size_t i)
 {
     const char *a = p->text[i], *b = q->text[i];
 
@@ -176,13 +176,14 @@ static bool same_parameter(const struct postgres_parameters *p, const struct pos
     return !a || strcmp(a, b) == 0;
 }
 
-static bool queued_matches(const struct queued_statement *e, const struct work_item *work,
-                           const char *sql, const struct postgres_parameters *p, size_t count)
+static bool queued_statement_matches(const struct queued_statement *e, const struct work_item *work,
+                                     const char *sql, const struct postgres_parameters *p,
+                                     size_t count)
 {
     if (e->sql != sql || e->work != work || e->count != count || e->writes)
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!same_parameter(p, e->values, i))
+        if (!query_parameters_are_equal(p, e->values, i))
             return false;
     return true;
 }
@@ -191,7 +192,7 @@ static bool is_query_queued(const struct postgres_conn *c, const struct work_ite
                             const char *sql, const struct postgres_parameters *p, size_t count)
 {
     for (unsigned i = 0; i < c->queued_count; i++)
-        if (queued_matches(&c->queued[i], work, sql, p, count))
+        if (queued_statement_matches(&c->queued[i], work, sql, p, count))
             return true;
     return false;
 }
@@ -259,7 +260,7 @@ static PGresult *find_prefetched_result(struct postgres_conn *c, const struct wo
                                         size_t count)
 {
     for (unsigned i = 0; i < c->queued_count; i++)
-        if (queued_matches(&c->queued[i], work, sql, p, count)) {
+        if (queued_statement_matches(&c->queued[i], work, sql, p, count)) {
             c->queued[i].used = true;
             return c->queued[i].result;
         }
@@ -274,12 +275,12 @@ static PGresult *pop_prefetched_result(struct postgres_conn *c, const struct wor
     for (unsigned i = 0; i < c->queued_count; i++) {
         struct queued_statement *e = &c->queued[i];
 
-        if (queued_matches(e, work, sql, p, count)) {
+        if (queued_statement_matches(e, work, sql, p, count)) {
             PGresult *result = e->result;
 
             e->used = true;
             e->result = NULL;
-            queued_remove(c, i);
+            remove_queued_statement(c, i);
             return result;
         }
     }
@@ -291,7 +292,7 @@ enum err postgres_exec_deferred(struct tx *tx, struct sql sql, const struct valu
 {
     struct postgres_conn *c = tx->connection;
 
-    end_prefetch(tx);
+    discard_prefetched_of_work_item(tx);
     if (!queue_has_space(c))
         return tx_exec(tx, sql, values, count, NULL);
     return queue_statement(tx, *sql.text, values, count, true);
@@ -330,7 +331,7 @@ static bool is_sent_with_next_pipeline(const struct postgres_conn *c,
     return !e->result && !(e->writes && c->runs_group);
 }
 
-static bool send_queued(struct postgres_conn *c)
+static bool send_queued_statements(struct postgres_conn *c)
 {
     for (unsigned i = 0; i < c->queued_count; i++) {
         struct queued_statement *e = &c->queued[i];
@@ -386,7 +387,7 @@ bool pipeline_begin_and_send_queued(struct postgres_conn *c)
 {
     return pq.enterPipelineMode(c->pg) &&
            (!c->begin || pq.sendQueryParams(c->pg, c->begin, 0, NULL, NULL, NULL, NULL, 0)) &&
-           send_queued(c);
+           send_queued_statements(c);
 }
 
 void pipeline_read_queued_results(struct postgres_conn *c, bool sent, struct pipeline_failure *f)
@@ -454,7 +455,7 @@ static PGresult *exec_in_pipeline(struct postgres_conn *c, struct postgres_state
 
 enum err postgres_run_script(struct tx *tx, const char *sql)
 {
-    enum err e = send_begin(tx->connection);
+    enum err e = send_pending_begin(tx->connection);
 
     if (!e)
         e = postgres_conn_run_command(tx->connection, sql);
@@ -472,7 +473,7 @@ static bool sql_is_read(const char *sql)
 
 /* Returns whether a statement may run inside a group commit. Writes of a group are sent with its
  * COMMIT, so a work item that needs the result of a write, or must see it, runs alone. */
-static bool may_run_in_group(const struct tx *tx, const char *sql)
+static bool statement_may_run_in_group(const struct tx *tx, const char *sql)
 {
     const struct postgres_conn *c = tx->connection;
 
@@ -485,7 +486,7 @@ static PGresult *exec_statement(struct tx *tx, struct postgres_statement *st, si
     struct postgres_conn *c = tx->connection;
 
     if (!sql_is_read(*sql))
-        end_prefetch(tx);
+        discard_prefetched_of_work_item(tx);
     PGresult *result = pop_prefetched_result(c, tx->work, *sql, p, count);
     if (result)
         return result;
@@ -513,7 +514,7 @@ static PGresult *queue_or_find_query(struct tx *tx, const char *sql, const struc
     return NULL;
 }
 
-static enum err open_cursor(struct tx *tx, PGresult *result, struct rows *ret)
+static enum err open_result_cursor(struct tx *tx, PGresult *result, struct rows *ret)
 {
     const struct postgres_conn *c = tx->connection;
     struct postgres_cursor *cursor = arena_alloc(tx_arena(tx), sizeof *cursor);
@@ -540,14 +541,14 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
         c->time_limit.is_exceeded = true;
         return tx_mark_failed(tx, ERR_STORE_RETRY);
     }
-    if (!may_run_in_group(tx, sql)) {
+    if (!statement_may_run_in_group(tx, sql)) {
         c->must_leave = true;
         return tx_mark_failed(tx, ERR_STORE_RETRY);
     }
     enum err e = OK;
     postgres_encode_parameters(&p, tx_arena(tx), values, count);
     if (sql_is_read(sql) && !is_query_queued(c, tx->work, sql, &p, count))
-        e = prefetch_or_learn(c, tx->work, sql, &p, count);
+        e = prefetch_or_learn_query(c, tx->work, sql, &p, count);
     if (!e) /* after the prefetch, which may free all statements of the connection */
         e = find_statement(c, sql, &st);
     if (e)
@@ -555,7 +556,7 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
     if (only_queues_queries(c)) {
         PGresult *here = queue_or_find_query(tx, sql, values, &p, count);
 
-        return here ? open_cursor(tx, here, ret) : ERR_STORE_RETRY;
+        return here ? open_result_cursor(tx, here, ret) : ERR_STORE_RETRY;
     }
     if (c->is_over && !find_prefetched_result(c, tx->work, sql, &p, count)) {
         c->wants_more = true;
@@ -566,11 +567,11 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
         e = postgres_check_and_free_result(c, result, sql);
         return tx_mark_failed(tx, e);
     }
-    return open_cursor(tx, result, ret);
+    return open_result_cursor(tx, result, ret);
 }
 
 /* Checks the time limit between rows, because processing a row may take longer than fetching it. */
-static bool time_limit_is_exceeded(const struct postgres_conn *c)
+static bool read_time_limit_is_exceeded(const struct postgres_conn *c)
 {
     return c->rows_until && clock_monotonic_ns() > c->rows_until &&
            clock_thread_cpu_ns() > c->rows_spent;
@@ -583,7 +584,7 @@ bool postgres_rows_next(struct rows *r)
 
     if (cursor->at >= cursor->count)
         return false;
-    if (time_limit_is_exceeded(c)) {
+    if (read_time_limit_is_exceeded(c)) {
         c->must_leave = true;
         r->error = tx_mark_failed(r->tx, ERR_STORE_RETRY);
         return false;

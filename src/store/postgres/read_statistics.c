@@ -14,31 +14,33 @@ struct round_trip_statistics {
     uint8_t round_trips;
 };
 
-static struct read_statistics *statistics_slot(struct postgres *p, const struct work_item *work)
+static struct read_statistics *find_statistics_slot(struct postgres *p,
+                                                    const struct work_item *work)
 {
     uint64_t key = (uint64_t)(uintptr_t)work->name * UINT64_C(0x9e3779b97f4a7c15);
 
     return &p->statistics[key >> 52];
 }
 
-static struct round_trip_statistics statistics_load(struct postgres *p,
-                                                    const struct work_item *work)
+static struct round_trip_statistics load_read_statistics(struct postgres *p,
+                                                         const struct work_item *work)
 {
-    uint16_t both = atomic_load_explicit(&statistics_slot(p, work)->both, memory_order_relaxed);
+    uint16_t both =
+        atomic_load_explicit(&find_statistics_slot(p, work)->both, memory_order_relaxed);
 
     return (struct round_trip_statistics){ .trust = (int8_t)(both >> 8),
                                            .round_trips = (uint8_t)both };
 }
 
-static void statistics_store(struct postgres *p, const struct work_item *work,
-                             struct round_trip_statistics k)
+static void store_read_statistics(struct postgres *p, const struct work_item *work,
+                                  struct round_trip_statistics k)
 {
     uint16_t both = (uint16_t)((unsigned)(uint8_t)k.trust << 8 | k.round_trips);
 
-    atomic_store_explicit(&statistics_slot(p, work)->both, both, memory_order_relaxed);
+    atomic_store_explicit(&find_statistics_slot(p, work)->both, both, memory_order_relaxed);
 }
 
-static bool has_statistics(const struct work_item *work)
+static bool work_item_has_statistics(const struct work_item *work)
 {
     return work->mode == STORE_READ && work->is_idempotent && work->name;
 }
@@ -46,23 +48,24 @@ static bool has_statistics(const struct work_item *work)
 bool read_needs_at_most_round_trips(struct postgres *p, const struct work_item *work,
                                     unsigned round_trips)
 {
-    struct round_trip_statistics k =
-        has_statistics(work) ? statistics_load(p, work) : (struct round_trip_statistics){ 0 };
+    struct round_trip_statistics k = work_item_has_statistics(work)
+                                         ? load_read_statistics(p, work)
+                                         : (struct round_trip_statistics){ 0 };
 
     return k.trust > 0 && k.round_trips <= round_trips;
 }
 
 bool read_may_run_on_loop(struct postgres *p, const struct work_item *work)
 {
-    return has_statistics(work) && statistics_load(p, work).trust >= TRUST_LOST;
+    return work_item_has_statistics(work) && load_read_statistics(p, work).trust >= TRUST_LOST;
 }
 
 void read_record_round_trips(struct postgres *p, const struct work_item *work, unsigned round_trips)
 {
-    if (!has_statistics(work))
+    if (!work_item_has_statistics(work))
         return;
 
-    struct round_trip_statistics k = statistics_load(p, work);
+    struct round_trip_statistics k = load_read_statistics(p, work);
     bool same = k.round_trips == round_trips || !k.round_trips;
 
     if (!same && k.trust > TRUST_LOST)
@@ -70,10 +73,11 @@ void read_record_round_trips(struct postgres *p, const struct work_item *work, u
     else if (k.trust < (same ? TRUST_MOST : TRUST_LOST))
         k.trust++;
     k.round_trips = round_trips < UINT8_MAX ? (uint8_t)round_trips : UINT8_MAX;
-    statistics_store(p, work, k);
+    store_read_statistics(p, work, k);
 }
 
-void read_disallow_on_loop(struct postgres *p, const struct work_item *work)
+void disallow_read_on_loop(struct postgres *p, const struct work_item *work)
 {
-    statistics_store(p, work, (struct round_trip_statistics){ .trust = TRUST_DISALLOWED_ON_LOOPS });
+    store_read_statistics(p, work,
+                          (struct round_trip_statistics){ .trust = TRUST_DISALLOWED_ON_LOOPS });
 }

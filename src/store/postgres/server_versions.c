@@ -28,14 +28,14 @@ static const char TERMINATE_OLDER_SERVERS[] =
     "(select 1 from nodes n where n.identity = s.identity and n.schema >= $1)";
 
 /* Used if the schema has no table expanded_steps yet: any connected server counts as older. */
-static enum err read_any_server(struct tx *tx, bool *ret)
+static enum err read_any_server_is_connected(struct tx *tx, bool *ret)
 {
     struct rows r;
 
     return tx_one(tx, FIND_ANY_SERVER, NO_BIND, &r, ret);
 }
 
-static enum err try_start_lock(struct tx *tx, bool *ret)
+static enum err try_acquire_start_lock(struct tx *tx, bool *ret)
 {
     struct rows r;
     bool found;
@@ -49,7 +49,7 @@ enum err postgres_has_older_servers(struct tx *tx, int64_t step, bool lately, bo
 {
     struct rows r;
     bool found, has_lock;
-    enum err e = try_start_lock(tx, &has_lock);
+    enum err e = try_acquire_start_lock(tx, &has_lock);
 
     *ret = !has_lock;
     if (e || !has_lock)
@@ -58,7 +58,7 @@ enum err postgres_has_older_servers(struct tx *tx, int64_t step, bool lately, bo
     if (e || !row_bool(&r, 0))
         return e;
     if (!row_bool(&r, 1))
-        return read_any_server(tx, ret);
+        return read_any_server_is_connected(tx, ret);
     e = tx_one(tx, FIND_OLDER_SERVER, BIND(v_int(step)), &r, ret);
     if (!e && !*ret && lately)
         e = tx_one(tx, FIND_RECENT_OLDER_SERVER, BIND(v_int(step)), &r, ret);

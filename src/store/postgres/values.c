@@ -35,7 +35,7 @@ const char *postgres_format_int(struct arena *a, int64_t i)
     return end;
 }
 
-static const char *format_real(struct arena *a, double d)
+static const char *format_real_parameter(struct arena *a, double d)
 {
     char *text = arena_alloc_raw(a, NUMBER_BUFFER_SIZE);
 
@@ -55,7 +55,7 @@ void postgres_encode_parameters(struct postgres_parameters *p, struct arena *a,
         if (v->kind == VALUE_INT)
             p->text[i] = postgres_format_int(a, v->i);
         if (v->kind == VALUE_REAL)
-            p->text[i] = format_real(a, v->d);
+            p->text[i] = format_real_parameter(a, v->d);
         if (v->kind == VALUE_TEXT)
             p->text[i] = str_dup_cstring(a, v->s);
         if (v->kind == VALUE_BYTES) {
@@ -65,7 +65,7 @@ void postgres_encode_parameters(struct postgres_parameters *p, struct arena *a,
     }
 }
 
-static struct value decode_bytes(struct arena *a, const char *text)
+static struct value decode_bytea(struct arena *a, const char *text)
 {
     size_t n = 0;
     unsigned char *bytes = pq.unescapeBytea((const unsigned char *)text, &n);
@@ -102,7 +102,7 @@ struct value postgres_decode_column(struct arena *a, const PGresult *result, int
     case TYPE_FLOAT8:
         return v_real(strtod(text, NULL));
     case TYPE_BYTES:
-        return decode_bytes(a, text);
+        return decode_bytea(a, text);
     default:
         return value_copy(a, VALUE_TEXT, s.p, s.n);
     }

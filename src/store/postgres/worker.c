@@ -149,7 +149,7 @@ static enum err commit_work_item(struct postgres_worker *w, struct work_item *wo
     return work->log.n ? commit_with_log_row(w, work) : postgres_conn_commit(&w->conn);
 }
 
-static enum err commit_in_order(struct postgres_worker *w, struct work_item *work)
+static enum err commit_in_commit_order(struct postgres_worker *w, struct work_item *work)
 {
     struct commit_order *order = &w->pool->commit_order;
 
@@ -160,14 +160,15 @@ static enum err commit_in_order(struct postgres_worker *w, struct work_item *wor
     return e;
 }
 
-static enum attempt_result commit_attempt(struct postgres_worker *w, struct work_item *work)
+static enum attempt_result commit_transaction_attempt(struct postgres_worker *w,
+                                                      struct work_item *work)
 {
     /* A read is complete even if its COMMIT failed. */
     if (!work_item_is_write(work)) {
         postgres_conn_commit_without_waiting(&w->conn);
         return ATTEMPT_FINISHED;
     }
-    enum err e = work->committed ? commit_in_order(w, work) : commit_work_item(w, work);
+    enum err e = work->committed ? commit_in_commit_order(w, work) : commit_work_item(w, work);
     work->result = e;
     if (!e)
         atomic_fetch_add_explicit(&w->pool->store.commits, 1, memory_order_relaxed);
@@ -190,7 +191,7 @@ static void begin_transaction(struct postgres_worker *w, const struct work_item 
         postgres_conn_begin(&w->conn, postgres_begin_sql[work->mode]);
 }
 
-static void record_round_trips(struct postgres_worker *w, const struct work_item *work)
+static void record_round_trips_of_read(struct postgres_worker *w, const struct work_item *work)
 {
     if (w->conn.wants_more || w->conn.began)
         read_record_round_trips(w->pool, work, w->conn.wants_more ? 2 : w->conn.began);
@@ -207,7 +208,7 @@ static struct tx run_transaction_function(struct postgres_worker *w, struct work
     w->conn.arena = work->arena;
     begin_transaction(w, work);
     work->result = tx_run_work_item(&tx);
-    record_round_trips(w, work);
+    record_round_trips_of_read(w, work);
     return tx;
 }
 
@@ -220,13 +221,14 @@ static enum attempt_result run_and_commit(struct postgres_worker *w, struct work
     if (!work->result)
         work->result = postgres_queue_id_order(&tx, &work, 1);
     if (!work->result)
-        return commit_attempt(w, work);
+        return commit_transaction_attempt(w, work);
     if (!w->conn.lost)
         postgres_conn_roll_back(&w->conn);
     return attempt_result_of(w, tx.failed);
 }
 
-static enum attempt_result run_attempt(struct postgres_worker *w, struct work_item *work)
+static enum attempt_result run_transaction_attempt(struct postgres_worker *w,
+                                                   struct work_item *work)
 {
     enum attempt_result o = run_and_commit(w, work);
 
@@ -253,13 +255,13 @@ unsigned postgres_write_lock_index(const struct work_item *work)
 }
 
 /* Locks an interval of the write locks exclusively, in the order of their indexes, as groups do. */
-static void lock_writes(struct postgres *p, unsigned first, unsigned end)
+static void acquire_write_locks(struct postgres *p, unsigned first, unsigned end)
 {
     for (unsigned i = first; i < end; i++)
         pthread_rwlock_wrlock(&p->write_locks[i]);
 }
 
-static void unlock_writes(struct postgres *p, unsigned first, unsigned end)
+static void release_write_locks(struct postgres *p, unsigned first, unsigned end)
 {
     for (unsigned i = first; i < end; i++)
         pthread_rwlock_unlock(&p->write_locks[i]);
@@ -278,13 +280,13 @@ static enum attempt_result run_attempt_with_write_lock(struct postgres_worker *w
     unsigned first = all ? 0 : own, end = all ? POSTGRES_WRITE_LOCKS : own + 1;
 
     if (!work_item_is_write(work) || w->is_separate)
-        return run_attempt(w, work);
+        return run_transaction_attempt(w, work);
     if (tries < CONCURRENT_TRIES)
         pthread_rwlock_rdlock(&w->pool->write_locks[own]);
     else
-        lock_writes(w->pool, first, end);
-    enum attempt_result o = run_attempt(w, work);
-    unlock_writes(w->pool, first, end);
+        acquire_write_locks(w->pool, first, end);
+    enum attempt_result o = run_transaction_attempt(w, work);
+    release_write_locks(w->pool, first, end);
     return o;
 }
 
@@ -369,7 +371,7 @@ void postgres_worker_finish_work_item(struct postgres_worker *w, struct work_ite
         work_item_finish(&w->pool->store, work, e);
 }
 
-static struct work_item *pop_work(struct postgres_worker *w)
+static struct work_item *pop_work_item_or_long_read(struct postgres_worker *w)
 {
     int64_t timeout_ms = w->conn.pg ? IDLE_CHECK_MS : w->wait_ms;
 
@@ -389,7 +391,7 @@ void *postgres_worker_thread(void *arg)
     struct postgres_worker *w = arg;
 
     for (;;) {
-        struct work_item *work = pop_work(w);
+        struct work_item *work = pop_work_item_or_long_read(w);
 
         if (work && w->runs_long_reads)
             run_long_read(w, work);

@@ -41,7 +41,7 @@ enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql
         return ERR_STORE_CONFLICT;
     if (c->read_limit.is_exceeded)
         return ERR_STORE_RETRY;
-    if ((code & 0xff) != SQLITE_FULL || disk_full_may_log())
+    if ((code & 0xff) != SQLITE_FULL || disk_full_log_is_due())
         log_error("store: a statement failed: %s (%d); statement: %s", sqlite3_errmsg(c->db),
                   extended, sql);
     if (is_corruption_code(code))

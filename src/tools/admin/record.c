@@ -69,7 +69,7 @@ struct recorder {
 
 /* Members of a traffic record that a recording leaves out: they are about the machine of the bot,
  * or repeat others. */
-static bool is_left_out(struct str name)
+static bool record_is_left_out(struct str name)
 {
     return str_is(name, "address") || str_is(name, "request_headers") || str_is(name, "line");
 }
@@ -86,7 +86,7 @@ static void append_record_line(struct buf *out, struct str record, struct arena 
     while (json_next_member(&r, &name)) {
         if (!json_skip_value(&r, &value))
             break;
-        if (is_left_out(name))
+        if (record_is_left_out(name))
             continue;
         json_write_key(&j, name);
         json_write_raw(&j, value);

@@ -27,7 +27,7 @@ static enum err create_claim_code(struct tx *tx, void *arg)
 {
     struct claim_code_request *r = arg;
 
-    return placeholder_create_code(tx, r->user_id, &r->code);
+    return placeholder_create_claim_code(tx, r->user_id, &r->code);
 }
 
 /* Opens the private channel of the bot and a person. Returns its id, or 0. */

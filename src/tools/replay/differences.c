@@ -8,7 +8,7 @@
 
 enum { VALUE_MAX_BYTES = 80, RANDOM_ID_HEX = 32 };
 
-static void append_value(struct buf *out, struct str json)
+static void append_shortened_json_value(struct buf *out, struct str json)
 {
     size_t n = json.n;
 
@@ -22,19 +22,20 @@ static void append_value(struct buf *out, struct str json)
         buf_add_lit(out, "…");
 }
 
-static void append_description(struct body_comparison *c, struct str path, const char *before,
-                               struct str recorded, const char *between, struct str now)
+static void append_difference_sentence(struct body_comparison *c, struct str path,
+                                       const char *before, struct str recorded, const char *between,
+                                       struct str now)
 {
     if (c->out->n)
         buf_add_lit(c->out, "; ");
     buf_add_str(c->out, path.n ? path : STR("the body"));
     buf_add_str(c->out, str_of(before));
-    append_value(c->out, recorded);
+    append_shortened_json_value(c->out, recorded);
     buf_add_str(c->out, str_of(between));
-    append_value(c->out, now);
+    append_shortened_json_value(c->out, now);
 }
 
-static enum json_kind kind_of(struct str json, struct arena *arena)
+static enum json_kind json_kind_of(struct str json, struct arena *arena)
 {
     struct json_reader r;
 
@@ -42,7 +43,7 @@ static enum json_kind kind_of(struct str json, struct arena *arena)
     return json_peek_kind(&r);
 }
 
-static bool is_json(struct str text, struct arena *arena)
+static bool text_is_json(struct str text, struct arena *arena)
 {
     struct json_reader r;
 
@@ -50,7 +51,7 @@ static bool is_json(struct str text, struct arena *arena)
     return json_skip_value(&r, NULL) && json_is_at_end(&r);
 }
 
-static struct str string_value(struct str json, struct arena *arena)
+static struct str decode_json_string(struct str json, struct arena *arena)
 {
     struct json_reader r;
     struct str text = { 0 };
@@ -60,7 +61,8 @@ static struct str string_value(struct str json, struct arena *arena)
     return text;
 }
 
-static bool find_member(struct str object, struct str name, struct arena *arena, struct str *ret)
+static bool find_json_member(struct str object, struct str name, struct arena *arena,
+                             struct str *ret)
 {
     struct json_reader r;
     struct str key;
@@ -81,7 +83,7 @@ static bool is_random_id(struct str id)
     return id.n == RANDOM_ID_HEX;
 }
 
-static bool path_ends_with(struct str path, const char *end)
+static bool json_path_ends_with(struct str path, const char *end)
 {
     struct str last = path;
 
@@ -90,31 +92,31 @@ static bool path_ends_with(struct str path, const char *end)
     return str_is(last, end);
 }
 
-static void compare_strings(struct body_comparison *c, struct str path, struct str recorded,
-                            struct str now)
+static void compare_json_strings(struct body_comparison *c, struct str path, struct str recorded,
+                                 struct str now)
 {
-    struct str a = string_value(recorded, c->arena), b = string_value(now, c->arena);
+    struct str a = decode_json_string(recorded, c->arena), b = decode_json_string(now, c->arena);
 
-    if (str_eq(a, b) || str_is(a, "***") || path_ends_with(path, "nonce"))
+    if (str_eq(a, b) || str_is(a, "***") || json_path_ends_with(path, "nonce"))
         return;
-    if (path_ends_with(path, "custom_id")) {
+    if (json_path_ends_with(path, "custom_id")) {
         c->custom_id_changed(c->arg, a, b);
         if (is_random_id(a) && is_random_id(b))
             return;
     }
-    append_description(c, path, " was ", recorded, ", is now ", now);
+    append_difference_sentence(c, path, " was ", recorded, ", is now ", now);
 }
 
-static void compare_values(struct body_comparison *c, struct str path, struct str recorded,
-                           struct str now);
+static void compare_json_values(struct body_comparison *c, struct str path, struct str recorded,
+                                struct str now);
 
-static struct str member_path(struct body_comparison *c, struct str path, struct str name)
+static struct str join_member_path(struct body_comparison *c, struct str path, struct str name)
 {
     return path.n ? STR_CONCAT(c->arena, path, STR("."), name) : name;
 }
 
-static void compare_objects(struct body_comparison *c, struct str path, struct str recorded,
-                            struct str now)
+static void compare_json_objects(struct body_comparison *c, struct str path, struct str recorded,
+                                 struct str now)
 {
     struct json_reader r;
     struct str name, a, b;
@@ -122,22 +124,22 @@ static void compare_objects(struct body_comparison *c, struct str path, struct s
     json_reader_init(&r, recorded, c->arena);
     json_enter_container(&r);
     while (json_next_member(&r, &name) && json_skip_value(&r, &a)) {
-        if (find_member(now, name, c->arena, &b))
-            compare_values(c, member_path(c, path, name), a, b);
+        if (find_json_member(now, name, c->arena, &b))
+            compare_json_values(c, join_member_path(c, path, name), a, b);
         else if (!str_is(name, "nonce"))
-            append_description(c, member_path(c, path, name), " was ", a, ", is now absent",
-                               STR(""));
+            append_difference_sentence(c, join_member_path(c, path, name), " was ", a,
+                                       ", is now absent", STR(""));
     }
     json_reader_init(&r, now, c->arena);
     json_enter_container(&r);
     while (json_next_member(&r, &name) && json_skip_value(&r, &b))
-        if (!find_member(recorded, name, c->arena, &a) && !str_is(name, "nonce"))
-            append_description(c, member_path(c, path, name), " was absent, is now ", STR(""), "",
-                               b);
+        if (!find_json_member(recorded, name, c->arena, &a) && !str_is(name, "nonce"))
+            append_difference_sentence(c, join_member_path(c, path, name), " was absent, is now ",
+                                       STR(""), "", b);
 }
 
-static void compare_arrays(struct body_comparison *c, struct str path, struct str recorded,
-                           struct str now)
+static void compare_json_arrays(struct body_comparison *c, struct str path, struct str recorded,
+                                struct str now)
 {
     struct json_reader old, new;
     size_t i = 0;
@@ -154,44 +156,44 @@ static void compare_arrays(struct body_comparison *c, struct str path, struct st
         if (!has_old && !has_new)
             return;
         if (has_old && has_new)
-            compare_values(c, member_path(c, path, index), a, b);
+            compare_json_values(c, join_member_path(c, path, index), a, b);
         else if (has_old)
-            append_description(c, member_path(c, path, index), " was ", a, ", is now absent",
-                               STR(""));
+            append_difference_sentence(c, join_member_path(c, path, index), " was ", a,
+                                       ", is now absent", STR(""));
         else
-            append_description(c, member_path(c, path, index), " was absent, is now ", STR(""), "",
-                               b);
+            append_difference_sentence(c, join_member_path(c, path, index), " was absent, is now ",
+                                       STR(""), "", b);
         /* A reader that has left its array must not be used again. */
         if (!has_old || !has_new)
             return;
     }
 }
 
-static void compare_values(struct body_comparison *c, struct str path, struct str recorded,
-                           struct str now)
+static void compare_json_values(struct body_comparison *c, struct str path, struct str recorded,
+                                struct str now)
 {
-    enum json_kind kind = kind_of(recorded, c->arena);
+    enum json_kind kind = json_kind_of(recorded, c->arena);
 
     if (str_eq(recorded, now))
         return;
-    bool same_kind = kind == kind_of(now, c->arena);
+    bool same_kind = kind == json_kind_of(now, c->arena);
     if (same_kind && kind == JSON_OBJECT)
-        compare_objects(c, path, recorded, now);
+        compare_json_objects(c, path, recorded, now);
     else if (same_kind && kind == JSON_ARRAY)
-        compare_arrays(c, path, recorded, now);
+        compare_json_arrays(c, path, recorded, now);
     else if (same_kind && kind == JSON_STRING)
-        compare_strings(c, path, recorded, now);
+        compare_json_strings(c, path, recorded, now);
     else
-        append_description(c, path, " was ", recorded, ", is now ", now);
+        append_difference_sentence(c, path, " was ", recorded, ", is now ", now);
 }
 
 void compare_bodies(struct body_comparison *c, struct str recorded, struct str now)
 {
     if (str_eq(recorded, now))
         return;
-    if (is_json(recorded, c->arena) && is_json(now, c->arena))
-        compare_values(c, STR(""), recorded, now);
+    if (text_is_json(recorded, c->arena) && text_is_json(now, c->arena))
+        compare_json_values(c, STR(""), recorded, now);
     else
-        append_description(c, STR(""), " was ", recorded.n ? recorded : STR("empty"), ", is now ",
-                           now.n ? now : STR("empty"));
+        append_difference_sentence(c, STR(""), " was ", recorded.n ? recorded : STR("empty"),
+                                   ", is now ", now.n ? now : STR("empty"));
 }

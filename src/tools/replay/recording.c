@@ -75,7 +75,7 @@ bool recorded_path_matches(struct str recorded, struct str path)
     return !recorded.n && !path.n;
 }
 
-static void add_call(struct recording *r, const struct recorded_line *l)
+static void add_recorded_call(struct recording *r, const struct recorded_line *l)
 {
     struct str query = l->path.value, path = str_cut(&query, '?');
 
@@ -94,7 +94,7 @@ static void add_call(struct recording *r, const struct recorded_line *l)
 
 /* Adds an event of the recording. The events of a later session are appended, without its READY and
  * RESUMED, because the replay uses one session. */
-static void add_event(struct recording *r, const struct recorded_line *l)
+static void add_recorded_event(struct recording *r, const struct recorded_line *l)
 {
     bool starts = str_is(l->event.value, "READY") || str_is(l->event.value, "RESUMED");
 
@@ -116,7 +116,7 @@ static size_t count_lines(struct str text)
     return count;
 }
 
-static bool read_head(struct str *text, struct arena *arena, struct recording *ret)
+static bool read_recording_head(struct str *text, struct arena *arena, struct recording *ret)
 {
     const struct recording_head *head =
         schema_decode_or_null(&type_head, str_cut(text, '\n'), arena);
@@ -145,9 +145,9 @@ static int64_t read_lines(struct str text, struct arena *arena, struct recording
         if (!l)
             return -1;
         if (str_is(l->kind, "call"))
-            add_call(ret, l);
+            add_recorded_call(ret, l);
         else if (str_is(l->kind, "sent") && l->event.given == GIVEN)
-            add_event(ret, l);
+            add_recorded_event(ret, l);
         else if (str_is(l->kind, "clock"))
             ret->moved_clocks++;
         cut += l->reply_cut.value || l->d_cut.value;
@@ -166,7 +166,7 @@ bool recording_read(const char *path, struct arena *arena, struct recording *ret
     size_t lines = count_lines(text);
     *ret = (struct recording){ .calls = arena_array(arena, struct recorded_call, lines),
                                .events = arena_array(arena, struct recorded_event, lines) };
-    int64_t cut = read_head(&text, arena, ret) ? read_lines(text, arena, ret) : -1;
+    int64_t cut = read_recording_head(&text, arena, ret) ? read_lines(text, arena, ret) : -1;
     if (cut < 0)
         fprintf(stderr, "guildhall: '%s' is not a recording of 'guildhall record'\n", path);
     else if (cut)

@@ -75,7 +75,8 @@ struct replay_socket {
 
 /* --- texts ----------------------------------------------------------------------------- */
 
-static struct str replace_all(struct arena *arena, struct str text, struct str from, struct str to)
+static struct str replace_all_in_text(struct arena *arena, struct str text, struct str from,
+                                      struct str to)
 {
     const char *at;
     struct buf out;
@@ -95,8 +96,8 @@ static struct str replace_all(struct arena *arena, struct str text, struct str f
 }
 
 /* Replaces the value of each member "name":"…" of a JSON text. */
-static struct str replace_member(struct arena *arena, struct str json, const char *name,
-                                 struct str value)
+static struct str replace_json_member(struct arena *arena, struct str json, const char *name,
+                                      struct str value)
 {
     struct str key = str_printf(arena, "\"%s\":\"", name);
     const char *at = json.n ? memmem(json.p, json.n, key.p, key.n) : NULL;
@@ -112,15 +113,15 @@ static struct str replace_member(struct arena *arena, struct str json, const cha
 }
 
 /* Returns a recorded text with the address of the replay and the present ids of components. */
-static struct str present_text(struct replay *p, struct arena *arena, struct str text)
+static struct str adapt_recorded_text(struct replay *p, struct arena *arena, struct str text)
 {
-    text = replace_all(arena, text, p->recording.authority, p->own_authority);
-    text = replace_all(arena, text, STR_CONCAT(arena, STR("https://"), p->own_authority),
-                       STR_CONCAT(arena, STR("http://"), p->own_authority));
-    text = replace_member(arena, text, "resume_gateway_url",
-                          STR_CONCAT(arena, STR("ws://"), p->own_authority));
+    text = replace_all_in_text(arena, text, p->recording.authority, p->own_authority);
+    text = replace_all_in_text(arena, text, STR_CONCAT(arena, STR("https://"), p->own_authority),
+                               STR_CONCAT(arena, STR("http://"), p->own_authority));
+    text = replace_json_member(arena, text, "resume_gateway_url",
+                               STR_CONCAT(arena, STR("ws://"), p->own_authority));
     for (size_t i = 0; i < p->custom_id_count; i++)
-        text = replace_all(arena, text, p->custom_ids[i].recorded, p->custom_ids[i].now);
+        text = replace_all_in_text(arena, text, p->custom_ids[i].recorded, p->custom_ids[i].now);
     return text;
 }
 
@@ -149,8 +150,9 @@ static void on_custom_id_changed(void *arg, struct str recorded, struct str now)
 }
 
 /* Appends how a call differs from the recorded one. */
-static void compare_call(struct replay *p, const struct recorded_call *c, struct str query,
-                         struct str body, struct arena *arena, struct buf *out)
+static void compare_call_with_recording(struct replay *p, const struct recorded_call *c,
+                                        struct str query, struct str body, struct arena *arena,
+                                        struct buf *out)
 {
     struct body_comparison comparison = {
         .arena = arena, .out = out, .custom_id_changed = on_custom_id_changed, .arg = p
@@ -165,8 +167,8 @@ static void compare_call(struct replay *p, const struct recorded_call *c, struct
 
 /* Returns the first call that the bot has not made yet and whose method and path match. Prefers a
  * call with the same body. */
-static struct recorded_call *find_call(struct replay *p, struct str method, struct str path,
-                                       struct str query, struct str body)
+static struct recorded_call *find_recorded_call(struct replay *p, struct str method,
+                                                struct str path, struct str query, struct str body)
 {
     struct recorded_call *first = NULL;
 
@@ -185,7 +187,7 @@ static struct recorded_call *find_call(struct replay *p, struct str method, stru
 }
 
 /* Returns whether the paths belong to the same route: they differ only in ids. */
-static bool path_is_similar(struct str a, struct str b)
+static bool paths_have_same_route(struct str a, struct str b)
 {
     while (a.n && b.n) {
         struct str x = str_cut(&a, '/'), y = str_cut(&b, '/');
@@ -206,7 +208,7 @@ static const struct recorded_call *find_similar_call(const struct replay *p, str
     for (size_t i = 0; i < p->recording.call_count; i++) {
         const struct recorded_call *c = &p->recording.calls[i];
 
-        if (!str_eq(c->method, method) || !path_is_similar(c->path, path))
+        if (!str_eq(c->method, method) || !paths_have_same_route(c->path, path))
             continue;
         found = c;
         if (recorded_path_matches(c->path, path))
@@ -219,17 +221,17 @@ static void respond_as_recorded(struct replay *p, struct http_exchange *x,
                                 const struct recorded_call *c)
 {
     struct response_head head = { .status = (int)c->status };
-    struct str body = present_text(p, x->arena, c->reply);
+    struct str body = adapt_recorded_text(p, x->arena, c->reply);
 
     if (str_starts_with(c->path, STR("/gateway")))
-        body = replace_member(x->arena, body, "url",
-                              STR_CONCAT(x->arena, STR("ws://"), p->own_authority));
+        body = replace_json_member(x->arena, body, "url",
+                                   STR_CONCAT(x->arena, STR("ws://"), p->own_authority));
     if (body.n)
         head.content_type = STR("application/json");
     http_respond(x, &head, body);
 }
 
-static struct str request_text(const struct http_exchange *x)
+static struct str request_json_text(const struct http_exchange *x)
 {
     const struct multipart_part *part =
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
@@ -263,8 +265,8 @@ static void on_replay_request(void *arg, struct http_exchange *x)
 {
     struct replay *p = arg;
     struct str method = x->request->method_text, path = path_without_version(x->request->path),
-               body = request_text(x);
-    struct recorded_call *c = find_call(p, method, path, x->request->query, body);
+               body = request_json_text(x);
+    struct recorded_call *c = find_recorded_call(p, method, path, x->request->query, body);
     struct buf out;
 
     p->last_progress_ns = clock_monotonic_ns();
@@ -276,7 +278,7 @@ static void on_replay_request(void *arg, struct http_exchange *x)
     c->made = true;
     c->missing = false;
     buf_init(&out, SIZE_MAX);
-    compare_call(p, c, x->request->query, body, x->arena, &out);
+    compare_call_with_recording(p, c, x->request->query, body, x->arena, &out);
     if (out.n)
         add_difference(p, str_printf(x->arena, "%.*s %.*s differs: %.*s.", STR_ARGS(method),
                                      STR_ARGS(path), STR_ARGS(buf_str(&out))));
@@ -290,7 +292,7 @@ static struct body_limits replay_body_limits(void *arg, const struct http_reques
     return (struct body_limits){ REPLAY_MAX_BODY, REPLAY_MAX_BODY };
 }
 
-static void append_refusal(void *arg, int status, struct buf *out)
+static void append_error_response_body(void *arg, int status, struct buf *out)
 {
     (void)arg;
     buf_printf(out, "{\"message\":\"%d\",\"code\":0}", status);
@@ -298,7 +300,7 @@ static void append_refusal(void *arg, int status, struct buf *out)
 
 /* --- gateway --------------------------------------------------------------------------- */
 
-static void send_json(struct replay_socket *s, struct str json)
+static void send_json_to_bot(struct replay_socket *s, struct str json)
 {
     struct buf out;
 
@@ -308,13 +310,14 @@ static void send_json(struct replay_socket *s, struct str json)
     buf_clear(&out);
 }
 
-static void send_event(struct replay *p, const struct recorded_event *e)
+static void send_recorded_event(struct replay *p, const struct recorded_event *e)
 {
     struct arena *arena = arena_new();
-    struct str data = present_text(p, arena, e->data);
+    struct str data = adapt_recorded_text(p, arena, e->data);
 
-    send_json(p->socket, str_printf(arena, "{\"t\":\"%.*s\",\"s\":%" PRIu64 ",\"op\":0,\"d\":%.*s}",
-                                    STR_ARGS(e->name), ++p->socket->seq, STR_ARGS(data)));
+    send_json_to_bot(p->socket,
+                     str_printf(arena, "{\"t\":\"%.*s\",\"s\":%" PRIu64 ",\"op\":0,\"d\":%.*s}",
+                                STR_ARGS(e->name), ++p->socket->seq, STR_ARGS(data)));
     arena_free(arena);
 }
 
@@ -342,7 +345,7 @@ static const struct schema bot_identify_schema = { .size = sizeof(struct bot_ide
 static const struct type type_bot_identify = { .kind = KIND_OBJECT,
                                                .schema = &bot_identify_schema };
 
-static void on_identify(struct replay_socket *s, struct str d, struct arena *arena)
+static void on_bot_identify(struct replay_socket *s, struct str d, struct arena *arena)
 {
     struct replay *p = s->replay;
     const struct bot_identify *identify = schema_decode_or_null(&type_bot_identify, d, arena);
@@ -354,7 +357,7 @@ static void on_identify(struct replay_socket *s, struct str d, struct arena *are
         p->ready_ns = p->last_progress_ns = clock_monotonic_ns();
     if (!p->next_event)
         p->next_event = 1;
-    send_event(p, &p->recording.events[0]);
+    send_recorded_event(p, &p->recording.events[0]);
 }
 
 static void on_replay_message(struct websocket *ws, enum ws_opcode opcode, struct str payload)
@@ -370,11 +373,11 @@ static void on_replay_message(struct websocket *ws, enum ws_opcode opcode, struc
             ? schema_decode_or_null(&type_bot_message, buf_str(&json), arena)
             : NULL;
     if (m && m->op == REPLAY_HEARTBEAT)
-        send_json(s, STR("{\"t\":null,\"s\":null,\"op\":11,\"d\":null}"));
+        send_json_to_bot(s, STR("{\"t\":null,\"s\":null,\"op\":11,\"d\":null}"));
     else if (m && m->op == REPLAY_IDENTIFY)
-        on_identify(s, m->d.value, arena);
+        on_bot_identify(s, m->d.value, arena);
     else if (m && m->op == REPLAY_RESUME)
-        send_json(s, STR("{\"t\":null,\"s\":null,\"op\":9,\"d\":false}"));
+        send_json_to_bot(s, STR("{\"t\":null,\"s\":null,\"op\":9,\"d\":false}"));
     buf_clear(&json);
     arena_free(arena);
 }
@@ -385,7 +388,8 @@ static void on_replay_open(struct websocket *ws, void *arg)
 
     s->ws = ws;
     websocket_set_data(ws, s);
-    send_json(s, STR("{\"t\":null,\"s\":null,\"op\":10,\"d\":{\"heartbeat_interval\":41250}}"));
+    send_json_to_bot(s,
+                     STR("{\"t\":null,\"s\":null,\"op\":10,\"d\":{\"heartbeat_interval\":41250}}"));
 }
 
 static void on_replay_closed(struct websocket *ws, int code)
@@ -427,7 +431,7 @@ static int64_t due_ns(const struct replay *p, int64_t at_ms)
 
 /* Returns whether the bot has made the first `count` calls. After the waiting time, those that it
  * has not made count as missing. */
-static bool calls_were_made(struct replay *p, size_t count, int64_t due, int64_t now)
+static bool bot_has_made_calls(struct replay *p, size_t count, int64_t due, int64_t now)
 {
     int64_t since = due > p->last_progress_ns ? due : p->last_progress_ns;
     bool late = now - since > p->options->seconds * 1000 * MILLISECOND;
@@ -457,9 +461,9 @@ static void on_replay_tick(uv_timer_t *timer)
         const struct recorded_event *e = &p->recording.events[p->next_event];
         int64_t due = due_ns(p, e->at_ms);
 
-        if (now < due || !calls_were_made(p, e->calls_before, due, now))
+        if (now < due || !bot_has_made_calls(p, e->calls_before, due, now))
             return;
-        send_event(p, e);
+        send_recorded_event(p, e);
         p->next_event++;
         p->last_progress_ns = now;
     }
@@ -467,11 +471,11 @@ static void on_replay_tick(uv_timer_t *timer)
     bool lost = !p->socket && now - p->last_progress_ns > p->options->seconds * 1000 * MILLISECOND;
     if (lost || (p->next_event == p->recording.event_count && now > end &&
                  now - p->last_progress_ns > REPLAY_QUIET_MS * MILLISECOND &&
-                 calls_were_made(p, p->recording.call_count, end, now)))
+                 bot_has_made_calls(p, p->recording.call_count, end, now)))
         p->finished = true;
 }
 
-static void start_timer(struct loop *loop, void *arg)
+static void start_replay_timer(struct loop *loop, void *arg)
 {
     struct replay *p = arg;
 
@@ -480,7 +484,7 @@ static void start_timer(struct loop *loop, void *arg)
     uv_timer_start(&p->timer, on_replay_tick, REPLAY_TICK_MS, REPLAY_TICK_MS);
 }
 
-static void stop_timer(struct loop *loop, void *arg)
+static void stop_replay_timer(struct loop *loop, void *arg)
 {
     struct replay *p = arg;
 
@@ -512,7 +516,7 @@ static void describe_missing_calls(struct replay *p)
                                      p->recording.event_count));
 }
 
-static int print_result(struct replay *p)
+static int print_replay_result(struct replay *p)
 {
     if (!p->ready_ns) {
         fprintf(stderr, "guildhall: no bot connected; start it with the URL above\n");
@@ -538,7 +542,7 @@ static int run_replay(struct replay *p, const char *host, int port)
     struct http_server_callbacks app = { .arg = p,
                                          .body_limits = replay_body_limits,
                                          .request = on_replay_request,
-                                         .refusal = append_refusal,
+                                         .refusal = append_error_response_body,
                                          .upgrade = on_replay_upgrade };
     struct http_server *server = NULL;
     int status = 1;
@@ -550,12 +554,12 @@ static int run_replay(struct replay *p, const char *host, int port)
         printf("Start the bot with the API base http://%.*s/api and any token.\n",
                STR_ARGS(p->own_authority));
         fflush(stdout);
-        loop_call_and_wait(loops_get(loops, 0), start_timer, p);
+        loop_call_and_wait(loops_get(loops, 0), start_replay_timer, p);
         while (!p->finished)
             usleep(REPLAY_TICK_MS * 1000);
-        loop_call_and_wait(loops_get(loops, 0), stop_timer, p);
+        loop_call_and_wait(loops_get(loops, 0), stop_replay_timer, p);
         http_server_stop(server, 0);
-        status = print_result(p);
+        status = print_replay_result(p);
     }
     http_server_free(server);
     loops_stop(loops);

@@ -70,7 +70,7 @@ static enum err insert_friend(struct tx *tx, const struct seed_options *o, int64
     return relationship_side_save(
         tx, seed_user_id(o, account), seed_user_id(o, friend),
         &(struct relationship_side){ .type = RELATIONSHIP_FRIEND,
-                                     .since = opt_int_given(seed_joined_at(o, -1, later)) });
+                                     .since = opt_int_present(seed_joined_at(o, -1, later)) });
 }
 
 /* Writes all friends of one account: first those with lower, then those with higher numbers. */
@@ -136,7 +136,7 @@ static enum err insert_channel(struct tx *tx, const struct seed_options *o, int6
                                              .guild_id = opt_id_or_null(seed_guild_id(o, guild)),
                                              .type = voice ? CHANNEL_VOICE : CHANNEL_TEXT,
                                              .name = opt_str_or_null(str_of(name)),
-                                             .position = opt_int_given(channel),
+                                             .position = opt_int_present(channel),
                                              .last_message_id = opt_id_or_null(last) });
 }
 

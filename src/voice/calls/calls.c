@@ -89,7 +89,7 @@ static enum err set_call_message_end_time(struct call *call, const struct channe
         json_column_decode(call->arena, &type_message_call, m.call.value);
     if (!in_message)
         return OK;
-    struct message_call ended = { in_message->participants, opt_int_given(clock_us()) };
+    struct message_call ended = { in_message->participants, opt_int_present(clock_us()) };
     m.call = opt_str_or_null(json_column_encode(call->arena, &type_message_call, &ended));
     return message_save_and_emit(call, c, &m);
 }
@@ -159,7 +159,8 @@ enum err voice_call_on_leave(struct call *call, const struct voice_state *was)
 
     if (voice_state_guild_id(was))
         return OK;
-    enum err e = count_participants(call->tx, voice_state_channel_id(was), &participants, &cameras);
+    enum err e =
+        count_voice_participants(call->tx, voice_state_channel_id(was), &participants, &cameras);
     if (e || participants)
         return e;
     e = voice_call_find(call->tx, voice_state_channel_id(was), &running);
@@ -195,7 +196,7 @@ enum err handle_call_connect(struct call *call, struct session_opcode *o)
         return e;
     e = voice_call_find(call->tx, in->channel_id, &running);
     if (!e)
-        e = voice_states_of_channel(call->tx, in->channel_id, &running.voice_states.value);
+        e = list_voice_states_of_channel(call->tx, in->channel_id, &running.voice_states.value);
     if (e)
         return e == ERR_UNKNOWN_CHANNEL ? OK : e;
     running.voice_states.given = GIVEN;

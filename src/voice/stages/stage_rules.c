@@ -7,14 +7,15 @@
 
 static const struct opt_int no_time = { GIVEN_NULL, 0 };
 
-static bool becomes_speaker(const struct voice_state *s, const struct stage_request *request)
+static bool becomes_speaker(const struct voice_state *s,
+                            const struct stage_voice_state_request *request)
 {
     return s->suppress && request->suppress.given == GIVEN && !request->suppress.value;
 }
 
 /* Accepting an invitation needs no permission, because an invited user is not suppressed. */
 uint64_t stage_request_needed_permissions(const struct voice_state *s,
-                                          const struct stage_request *request)
+                                          const struct stage_voice_state_request *request)
 {
     uint64_t needs = becomes_speaker(s, request) ? PERMISSION(MUTE_MEMBERS) : 0;
 
@@ -23,12 +24,13 @@ uint64_t stage_request_needed_permissions(const struct voice_state *s,
     return needs;
 }
 
-bool stage_time_is_acceptable(int64_t at, int64_t now)
+bool stage_request_time_is_acceptable(int64_t at, int64_t now)
 {
     return at >= now - CLOCK_SKEW_US;
 }
 
-void stage_request_apply(struct voice_state *s, const struct stage_request *request, int64_t now)
+void stage_voice_state_request_apply(struct voice_state *s,
+                                     const struct stage_voice_state_request *request, int64_t now)
 {
     const struct opt_int *at = &request->request_to_speak_timestamp;
 

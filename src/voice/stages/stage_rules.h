@@ -7,17 +7,18 @@
 #include "model/voice_state.h"
 
 /* A change that a user requests for his own voice state. */
-struct stage_request {
+struct stage_voice_state_request {
     struct opt_bool suppress;
     struct opt_int request_to_speak_timestamp;
 };
 
 /* Returns the permissions that the request needs in the user's current voice state. */
 uint64_t stage_request_needed_permissions(const struct voice_state *s,
-                                          const struct stage_request *request);
+                                          const struct stage_voice_state_request *request);
 /* Returns whether a timestamp is now or later, with tolerance for clock skew. */
-bool stage_time_is_acceptable(int64_t at, int64_t now);
-void stage_request_apply(struct voice_state *s, const struct stage_request *request, int64_t now);
+bool stage_request_time_is_acceptable(int64_t at, int64_t now);
+void stage_voice_state_request_apply(struct voice_state *s,
+                                     const struct stage_voice_state_request *request, int64_t now);
 /* Applies a moderator's change to another member: a user is invited, a bot speaks at once. */
 void stage_apply_moderator_change(struct voice_state *s, bool suppress, bool bot, int64_t now);
 

@@ -99,7 +99,7 @@ static bool has_stage_channel(const struct list *channels)
     return false;
 }
 
-enum err read_visible_stages(struct tx *tx, struct gateway_guild *ret)
+enum err read_visible_stage_instances(struct tx *tx, struct gateway_guild *ret)
 {
     struct stage_instance s;
     struct rows rows;

@@ -51,7 +51,7 @@ static const struct schema patch_schema = {
 };
 static const struct type patch_body = { .kind = KIND_OBJECT, .schema = &patch_schema };
 
-static enum err check_region(struct call *call, const struct stream *s, struct str region)
+static enum err check_stream_region(struct call *call, const struct stream *s, struct str region)
 {
     struct guild guild;
     bool vip = false;
@@ -77,7 +77,7 @@ static enum err modify_stream(struct call *call)
     enum err e = stream_find_by_path(call, &s);
     if (e || in->region.given != GIVEN)
         return e;
-    e = check_region(call, &s, in->region.value);
+    e = check_stream_region(call, &s, in->region.value);
     bool moves = !str_eq(s.region, in->region.value);
     s.region = in->region.value;
     if (!e && moves)

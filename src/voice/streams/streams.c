@@ -153,8 +153,9 @@ static void emit_stream_server_update(struct call *call, const struct stream *s,
 
 /* Sends a participant his own token and the endpoint. If the previous node is dead (lost), an
  * update without an endpoint comes first. */
-static void connect_participant(struct call *call, const struct stream *s,
-                                const struct stream_participant *p, struct str endpoint, bool lost)
+static void connect_stream_participant(struct call *call, const struct stream *s,
+                                       const struct stream_participant *p, struct str endpoint,
+                                       bool lost)
 {
     send_participant_to_relay(call, s, p, true);
     if (lost && endpoint.p)
@@ -175,7 +176,7 @@ enum err stream_emit_create(struct call *call, const struct stream *s,
         return e;
     struct stream_event out = build_stream_event(call, s, &parts);
     call_emit(call, EVENT_STREAM_CREATE, audience_of_session(p->session), &created_schema, &out);
-    connect_participant(call, s, p, endpoint, false);
+    connect_stream_participant(call, s, p, endpoint, false);
     return OK;
 }
 
@@ -193,7 +194,7 @@ enum err stream_move_to_node(struct call *call, const struct stream *s, bool los
         p->salt = voice_token_salt_new(call->arena);
         e = stream_participant_write(call->tx, s->key.owner_id, p);
         if (!e)
-            connect_participant(call, s, p, endpoint, lost);
+            connect_stream_participant(call, s, p, endpoint, lost);
     }
     return e;
 }

@@ -21,7 +21,7 @@ static enum err create_code(struct tx *tx, void *arg)
 {
     struct code_request *r = arg;
     struct str code;
-    enum err e = placeholder_create_code(tx, r->id, &code);
+    enum err e = placeholder_create_claim_code(tx, r->id, &code);
 
     snprintf(r->code, sizeof r->code, "%.*s", STR_ARGS(code));
     return e;
@@ -32,7 +32,7 @@ static const char *new_code(struct world *w, const char *id)
     struct code_request *r = arena_alloc(world_arena(w), sizeof *r);
 
     snowflake_parse(str_of(id), &r->id);
-    expect(store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), create_code,
+    expect(store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w), create_code,
                      r) == OK);
     return r->code;
 }
@@ -55,7 +55,7 @@ static struct answer claim(struct world *w, const char *code)
                        TEXT(w, "{'code': '%s', 'password': 'correct horse'}", code), "/auth/claim");
 }
 
-static void expect_code_refused(struct world *w, const char *code)
+static void expect_claim_code_refused(struct world *w, const char *code)
 {
     expect_invalid(claim(w, code), "code", "CLAIM_CODE_INVALID");
 }
@@ -74,11 +74,11 @@ static void claimed_account_belongs_to_the_person_with_its_messages(struct world
                               "/auth/login"),
                   200);
     /* The code is used up, and the account is no placeholder any more. */
-    expect_code_refused(w, code);
+    expect_claim_code_refused(w, code);
     expect(!*new_code(w, CLEO));
 }
 
-static void placeholder_cannot_log_in_or_be_reset(struct world *w)
+static void placeholder_cannot_log_in_or_reset_its_password(struct world *w)
 {
     import_placeholders(w);
     expect_status(
@@ -92,7 +92,7 @@ static void placeholder_cannot_log_in_or_be_reset(struct world *w)
                   400);
     /* An import of all accounts with tokens issues none for it. */
     struct world_file_import_report report;
-    expect(world_file_into(w, guildhall_store(world_server(w)),
+    expect(world_file_into(w, guildhall_get_store(world_server(w)),
                            world_text(w, "{'users': [{'id': '" CLEO "', 'username': 'cleo', "
                                          "'placeholder': true}]}"),
                            true, &report) == OK);
@@ -104,17 +104,17 @@ static void claim_code_is_refused_if_wrong_replaced_or_expired(struct world *w)
     import_placeholders(w);
     char first[64];
 
-    expect_code_refused(w, "claim-AAAAAAAAAAAAAAAAAAAAAA");
+    expect_claim_code_refused(w, "claim-AAAAAAAAAAAAAAAAAAAAAA");
     snprintf(first, sizeof first, "%s", new_code(w, CLEO));
     const char *second = new_code(w, CLEO);
-    expect_code_refused(w, first); /* replaced */
+    expect_claim_code_refused(w, first); /* replaced */
     world_wait(w, CLAIM_CODE_DAYS * 86400.0 - 60);
     expect_status(client_post(world_anonymous(w),
                               TEXT(w, "{'code': '%s', 'password': 'short'}", second),
                               "/auth/claim"),
                   400); /* the password is too short; the code stays */
     world_wait(w, 120);
-    expect_code_refused(w, second); /* expired */
+    expect_claim_code_refused(w, second); /* expired */
     expect_status(claim(w, new_code(w, CLEO)), 200);
 }
 
@@ -152,9 +152,9 @@ static void disabled_placeholder_cannot_be_claimed(struct world *w)
     import_placeholders(w);
     const char *code = new_code(w, CLEO);
 
-    expect(store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), run_statement,
-                     NULL) == OK);
-    expect_code_refused(w, code);
+    expect(store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
+                     run_statement, NULL) == OK);
+    expect_claim_code_refused(w, code);
     expect(!*new_code(w, CLEO));
 }
 
@@ -199,7 +199,7 @@ static void erased_account_does_not_come_back_with_the_next_import(struct world 
 
     world_file_here(w, COPY);
     expect_json(client_get(bob, "/guilds/1500000000000000009/members/" CLEO), "{'nick': 'Cleo'}");
-    expect(store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), erase_cleo,
+    expect(store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w), erase_cleo,
                      NULL) == OK);
     world_file_here(w, COPY);
     expect_status(client_get(bob, "/guilds/1500000000000000009/members/" CLEO), 404);
@@ -212,7 +212,7 @@ static void account_with_a_password_cannot_be_claimed(struct world *w)
     const char *code = new_code(w, CLEO);
 
     world_file_here(w, "{'users': [{'username': 'cleo', 'password': 'battery staple'}]}");
-    expect_code_refused(w, code);
+    expect_claim_code_refused(w, code);
     expect(!*new_code(w, CLEO));
 }
 
@@ -230,7 +230,7 @@ static void banned_placeholder_does_not_come_back_with_the_next_import(struct wo
     expect_json(client_get(cleo, "/users/@me/guilds"), "[]");
 }
 
-static void placeholder_with_a_taken_name_gets_its_id(struct world *w)
+static void placeholder_with_a_taken_name_is_named_after_its_id(struct world *w)
 {
     world_client(w, "bob");
     world_file_here(w, "{'users': [{'id': '" CLEO "', 'username': 'bob', 'placeholder': true}]}");
@@ -240,7 +240,7 @@ static void placeholder_with_a_taken_name_gets_its_id(struct world *w)
 
 const struct test claims_tests[] = {
     TEST(claimed_account_belongs_to_the_person_with_its_messages),
-    TEST(placeholder_cannot_log_in_or_be_reset),
+    TEST(placeholder_cannot_log_in_or_reset_its_password),
     TEST(claim_code_is_refused_if_wrong_replaced_or_expired),
     TEST(bots_and_other_accounts_get_no_claim_code),
     TEST(disabled_placeholder_cannot_be_claimed),
@@ -249,6 +249,6 @@ const struct test claims_tests[] = {
     TEST(erased_account_does_not_come_back_with_the_next_import),
     TEST(account_with_a_password_cannot_be_claimed),
     TEST(banned_placeholder_does_not_come_back_with_the_next_import),
-    TEST(placeholder_with_a_taken_name_gets_its_id),
+    TEST(placeholder_with_a_taken_name_is_named_after_its_id),
     { 0 },
 };

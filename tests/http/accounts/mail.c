@@ -81,7 +81,7 @@ static void verification_link_verifies_the_address_once(struct world *w)
 
 /* The test mail server may have a mail that the server still records as being sent and would
  * send again after its time limit. */
-static void wait_until_mailed(struct world *w)
+static void wait_until_mail_is_sent(struct world *w)
 {
     expect_soon(world_number(w, "select count(*) from jobs where kind like 'mail%%'") == 0);
 }
@@ -94,7 +94,7 @@ static void verification_link_expires_after_24_hours_or_address_change(struct wo
     /* A resend within the lifetime mails the same token. */
     expect_status(client_post(ada, "{}", "/auth/verify/resend"), 204);
     expect(strcmp(first, mailbox_token(w, 2, "verify")) == 0);
-    wait_until_mailed(w);
+    wait_until_mail_is_sent(w);
     world_wait(w, 24 * 3600 + 1);
     expect_invalid(verify_email(w, first), "token", "TOKEN_INVALID");
 
@@ -135,7 +135,7 @@ static void mailed_reset_link_sets_a_new_password_and_revokes_tokens(struct worl
 
     expect_status(request_password_reset(w, "ada"), 204);
     token = mailbox_token(w, 3, "reset");
-    wait_until_mailed(w);
+    wait_until_mail_is_sent(w);
     world_wait(w, 3601);
     expect_invalid(reset_password(w, token, "a third horse"), "token", "TOKEN_INVALID");
     expect_status(log_in_as_ada(w, "another horse"), 200);
@@ -245,11 +245,11 @@ static void resending_a_verification_mail_does_not_extend_its_link(struct world 
     struct client *ada = register_user(w, ADA);
     const char *token = mailbox_token(w, 1, "verify");
 
-    wait_until_mailed(w);
+    wait_until_mail_is_sent(w);
     world_wait(w, 23 * 3600);
     expect_status(client_post(ada, "{}", "/auth/verify/resend"), 204);
     expect(strcmp(token, mailbox_token(w, 2, "verify")) == 0);
-    wait_until_mailed(w);
+    wait_until_mail_is_sent(w);
     world_wait(w, 3601);
     expect_invalid(verify_email(w, token), "token", "TOKEN_INVALID");
     mailbox_close();

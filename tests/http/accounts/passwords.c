@@ -58,11 +58,11 @@ static uint64_t count_requests(struct world *w)
 {
     struct http_server_stats stats;
 
-    http_server_stats(api_get_http_server(guildhall_api(world_server(w))), &stats);
+    http_server_read_stats(api_get_http_server(guildhall_get_api(world_server(w))), &stats);
     return stats.requests;
 }
 
-static void await_requests(struct world *w, uint64_t count)
+static void wait_for_request_count(struct world *w, uint64_t count)
 {
     expect_soon(count_requests(w) >= count);
 }
@@ -109,7 +109,7 @@ static void uploads_do_not_wait_for_password_hashing(struct world *w)
 
     for (int i = 0; i < LINE; i++)
         fds[i] = start_login(w);
-    await_requests(w, before + LINE);
+    wait_for_request_count(w, before + LINE);
     expect_status(client_upload(ada, "POST", "{}", hello, "/channels/%s/messages", v.channel), 200);
     expect(count_unanswered(fds, LINE) > 0);
     for (int i = 0; i < LINE; i++)
@@ -130,7 +130,7 @@ static void queued_logins_of_closed_connections_are_not_hashed(struct world *w)
     int first = start_login(w);
     for (int i = 0; i < LINE - 1; i++)
         gone[i] = start_login(w);
-    await_requests(w, 1 + LINE);
+    wait_for_request_count(w, 1 + LINE);
     for (int i = 0; i < LINE - 1; i++) {
         setsockopt(gone[i], SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         close(gone[i]);
@@ -164,7 +164,7 @@ static struct answer log_in_from(struct world *w, const char *address, const cha
     return client_post(client_from_address(w, address), body, "/auth/login");
 }
 
-static void register_ada_from(struct world *w, const char *address)
+static void register_ada_from_ip_address(struct world *w, const char *address)
 {
     expect_status(client_post(client_from_address(w, address),
                               "{'username': 'ada', 'password': 'correct horse'}", "/auth/register"),
@@ -172,7 +172,7 @@ static void register_ada_from(struct world *w, const char *address)
 }
 
 /* Sends wrong logins, five per address. */
-static void send_wrong_logins_from_many(struct world *w, int first, int last)
+static void send_wrong_logins_from_many_addresses(struct world *w, int first, int last)
 {
     char address[20];
 
@@ -191,10 +191,10 @@ static void expect_rate_limited(struct answer a, int most_s)
 
 static void failed_logins_elsewhere_do_not_lock_out_known_ip_addresses(struct world *w)
 {
-    register_ada_from(w, "127.0.1.1");
-    send_wrong_logins_from_many(w, 0, 59);
+    register_ada_from_ip_address(w, "127.0.1.1");
+    send_wrong_logins_from_many_addresses(w, 0, 59);
     expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
-    send_wrong_logins_from_many(w, 59, 60);
+    send_wrong_logins_from_many_addresses(w, 59, 60);
     /* Logins are now refused from addresses without an earlier login. */
     expect_rate_limited(log_in_from(w, "127.0.1.3", RIGHT), 1800);
     expect_rate_limited(log_in_from(w, "127.0.1.4", WRONG), 1800);
@@ -210,9 +210,9 @@ static void failed_logins_elsewhere_do_not_lock_out_known_ip_addresses(struct wo
 
 static void known_login_ip_addresses_survive_a_restart(struct world *w)
 {
-    register_ada_from(w, "127.0.1.1");
+    register_ada_from_ip_address(w, "127.0.1.1");
     world_restart(w);
-    send_wrong_logins_from_many(w, 0, 60);
+    send_wrong_logins_from_many_addresses(w, 0, 60);
     expect_rate_limited(log_in_from(w, "127.0.1.2", RIGHT), 1800);
     expect_status(log_in_from(w, "127.0.1.1", RIGHT), 200);
 }
@@ -221,13 +221,13 @@ static void only_the_last_twenty_login_ip_addresses_are_known(struct world *w)
 {
     char address[20];
 
-    register_ada_from(w, "127.0.1.1");
+    register_ada_from_ip_address(w, "127.0.1.1");
     for (int i = 2; i <= 21; i++) {
         snprintf(address, sizeof address, "127.0.1.%d", i);
         world_wait(w, 1);
         expect_status(log_in_from(w, address, RIGHT), 200);
     }
-    send_wrong_logins_from_many(w, 0, 60);
+    send_wrong_logins_from_many_addresses(w, 0, 60);
     expect_rate_limited(log_in_from(w, "127.0.1.1", RIGHT), 1800);
     expect_status(log_in_from(w, "127.0.1.2", RIGHT), 200);
     expect_status(log_in_from(w, "127.0.1.21", RIGHT), 200);
@@ -238,7 +238,7 @@ static void login_is_limited_to_ten_wrong_passwords_per_ip_address(struct world 
     static const char *const spellings[] = { "ada", "ADA", " ada ", "Ada", "adA" };
     char body[100];
 
-    register_ada_from(w, "127.0.1.1");
+    register_ada_from_ip_address(w, "127.0.1.1");
     for (int i = 0; i < 10; i++) {
         if (i == 5)
             world_wait(w, 60);
@@ -263,7 +263,7 @@ static void logins_with_unknown_usernames_have_the_same_rate_limits(struct world
     }
     world_wait(w, 60);
     expect_rate_limited(log_in_from(w, "127.0.1.2", WRONG), 1800);
-    send_wrong_logins_from_many(w, 0, 50);
+    send_wrong_logins_from_many_addresses(w, 0, 50);
     expect_rate_limited(log_in_from(w, "127.0.1.3", WRONG), 1800);
 }
 
@@ -287,7 +287,7 @@ static struct answer rename_with(struct client *c, const char *password)
 
 static void wrong_passwords_on_all_routes_share_one_rate_limit(struct world *w)
 {
-    register_ada_from(w, "127.0.1.1");
+    register_ada_from_ip_address(w, "127.0.1.1");
     struct client *here = log_in_ada_from(w, "127.0.1.2"), *there = log_in_ada_from(w, "127.0.1.3");
 
     for (int i = 0; i < 3; i++)
@@ -309,7 +309,7 @@ static void wrong_passwords_on_all_routes_share_one_rate_limit(struct world *w)
 
 static void correct_passwords_do_not_count_towards_the_login_limit(struct world *w)
 {
-    register_ada_from(w, "127.0.1.1");
+    register_ada_from_ip_address(w, "127.0.1.1");
     struct client *ada = log_in_ada_from(w, "127.0.1.2");
 
     for (int i = 0; i < 15; i++)
@@ -325,7 +325,7 @@ static void concurrent_wrong_passwords_share_one_rate_limit(struct world *w)
     char call[600], text[2048];
     int fds[15], evaluated = 0;
 
-    register_ada_from(w, "127.0.1.1");
+    register_ada_from_ip_address(w, "127.0.1.1");
     struct client *ada = log_in_ada_from(w, "127.0.1.2");
     int n = snprintf(call, sizeof call,
                      "PATCH /api/users/@me HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
@@ -347,12 +347,12 @@ static void concurrent_wrong_passwords_share_one_rate_limit(struct world *w)
 
 static void changing_the_password_resets_known_login_ip_addresses(struct world *w)
 {
-    register_ada_from(w, "127.0.1.1");
+    register_ada_from_ip_address(w, "127.0.1.1");
     expect_status(client_patch(log_in_ada_from(w, "127.0.1.2"),
                                "{'password': 'correct horse', 'new_password': 'battery staple'}",
                                "/users/@me"),
                   200);
-    send_wrong_logins_from_many(w, 0, 60);
+    send_wrong_logins_from_many_addresses(w, 0, 60);
     const char *right = "{'login': 'ada', 'password': 'battery staple'}";
     expect_rate_limited(log_in_from(w, "127.0.1.1", right), 1800);
     expect_status(log_in_from(w, "127.0.1.2", right), 200);

@@ -21,7 +21,7 @@ static enum err issue_token(struct tx *tx, void *arg)
 {
     struct issue *i = arg;
 
-    return auth_issue_token(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
+    return auth_issue_token(guildhall_get_auth(world_server(i->world)), tx, &i->grant, &i->token);
 }
 
 /* Issues another credential for the account. */
@@ -36,8 +36,8 @@ static struct client *issue_credential(struct world *w, struct client *c, enum c
                                   .client = STR("Lamp/1.0") } };
     char header[300];
 
-    expect(
-        !store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), issue_token, &i));
+    expect(!store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
+                      issue_token, &i));
     snprintf(header, sizeof header, "%s%.*s", kind == CALLER_BEARER ? "Bearer " : "",
              STR_ARGS(i.token));
     return world_client_with(w, header);
@@ -597,8 +597,8 @@ static enum err find_credential(struct tx *tx, void *arg)
 static void credential_read_before_a_revocation_is_not_cached(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct store *store = guildhall_store(world_server(w));
-    struct finding f = { .auth = guildhall_auth(world_server(w)) };
+    struct store *store = guildhall_get_store(world_server(w));
+    struct finding f = { .auth = guildhall_get_auth(world_server(w)) };
     struct str token;
     enum caller_kind kind = parse_credential_kind(str_of(ada->authorization), &token);
 

@@ -48,7 +48,7 @@ static bool path_has(const struct route *r, const char *name)
 }
 
 /* Calls the route with the smallest valid body, so that only permissions can refuse it. */
-static void expect_refused(struct client *c, const struct route *r, const char *id)
+static void expect_hidden_channel_refused(struct client *c, const struct route *r, const char *id)
 {
     struct world *w = c->world;
     const char *body =
@@ -65,9 +65,9 @@ static void check_channel_route(struct world *w, const struct route *r)
     (void)w;
     if (r->service || !path_has(r, "{channel.id}"))
         return;
-    expect_refused(hidden.bob, r, hidden.channel);
-    expect_refused(hidden.bob, r, hidden.thread);
-    expect_refused(hidden.eve, r, hidden.v.channel);
+    expect_hidden_channel_refused(hidden.bob, r, hidden.channel);
+    expect_hidden_channel_refused(hidden.bob, r, hidden.thread);
+    expect_hidden_channel_refused(hidden.eve, r, hidden.v.channel);
 }
 
 static void every_channel_route_refuses_a_hidden_channel(struct world *w)
@@ -80,7 +80,7 @@ static void check_guild_route(struct world *w, const struct route *r)
 {
     (void)w;
     if (!r->service && path_has(r, "{guild.id}"))
-        expect_refused(hidden.eve, r, hidden.guild);
+        expect_hidden_channel_refused(hidden.eve, r, hidden.guild);
 }
 
 static void every_guild_route_refuses_non_members(struct world *w)

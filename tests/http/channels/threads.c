@@ -373,7 +373,7 @@ static void thread_started_from_a_message_has_its_id_and_is_unique(struct world 
 }
 
 /* Checks after all due jobs have run. */
-static void expect_archived(struct client *c, const char *thread, const char *archived)
+static void expect_thread_archived(struct client *c, const char *thread, const char *archived)
 {
     world_settle(c->world);
     expect_json(client_get(c, "/channels/%s", thread), "{'thread_metadata': {'archived': %s}}",
@@ -390,16 +390,16 @@ static void inactive_thread_is_archived_after_its_duration(struct world *w)
     world_settle(w);
     expect_nothing_received(w);
     world_wait(w, 101);
-    expect_archived(ada, id, "true");
+    expect_thread_archived(ada, id, "true");
     expect_received(w, viewers(g, id), "THREAD_UPDATE",
                     "{'id': '%s', 'thread_metadata': {'archived': true}}", id);
     expect_nothing_received(w);
     /* An unarchived thread gets its full duration again. */
     expect_status(client_patch(ada, "{'archived': false}", "/channels/%s", id), 200);
     world_wait(w, 3500);
-    expect_archived(ada, id, "false");
+    expect_thread_archived(ada, id, "false");
     world_wait(w, 101);
-    expect_archived(ada, id, "true");
+    expect_thread_archived(ada, id, "true");
 }
 
 static void messages_keep_a_thread_from_being_archived(struct world *w)
@@ -411,15 +411,15 @@ static void messages_keep_a_thread_from_being_archived(struct world *w)
     world_wait(w, 3000);
     expect_status(client_post(ada, "{'content': 'still here'}", "/channels/%s/messages", id), 200);
     world_wait(w, 3000);
-    expect_archived(ada, id, "false");
+    expect_thread_archived(ada, id, "false");
     world_wait(w, 601);
-    expect_archived(ada, id, "true");
+    expect_thread_archived(ada, id, "true");
     /* A message unarchives the thread for its full duration. */
     expect_status(client_post(ada, "{'content': 'back'}", "/channels/%s/messages", id), 200);
     world_wait(w, 3500);
-    expect_archived(ada, id, "false");
+    expect_thread_archived(ada, id, "false");
     world_wait(w, 101);
-    expect_archived(ada, id, "true");
+    expect_thread_archived(ada, id, "true");
 }
 
 const struct test threads_tests[] = {

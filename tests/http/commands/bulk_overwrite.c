@@ -77,7 +77,7 @@ static struct store_stats read_store_stats(struct world *w)
 {
     struct store_stats stats;
 
-    store_stats(guildhall_store(world_server(w)), &stats);
+    store_read_stats(guildhall_get_store(world_server(w)), &stats);
     return stats;
 }
 

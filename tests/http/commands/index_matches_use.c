@@ -103,8 +103,9 @@ struct install_set {
     bool guild, account, group;
 };
 
-static void compare_lists_with_use(struct test_app *s, struct client *bob, const char *group,
-                                   const struct dom *kinds, struct install_set has)
+static void compare_listed_commands_with_usable_ones(struct test_app *s, struct client *bob,
+                                                     const char *group, const struct dom *kinds,
+                                                     struct install_set has)
 {
     const char *direct = talk_to(bob, s->app);
     const char *text_channel = make_channel(s->ada, s->guild, "{'name': 'hall'}");
@@ -167,7 +168,7 @@ static void command_is_listed_exactly_where_it_can_be_used(struct world *w)
             install_on_account(bob, s.app);
         if (has.group)
             add_app_to_group(s.ada, s.app, group);
-        compare_lists_with_use(&s, bob, group, kinds, has);
+        compare_listed_commands_with_usable_ones(&s, bob, group, kinds, has);
     }
 }
 

@@ -21,7 +21,7 @@ static void insert_guilds(struct test_app *s)
 }
 
 /* Denies the command to everyone in all of these guilds. */
-static void deny_in_all_guilds(struct test_app *s, const char *command)
+static void insert_command_denials_in_all_guilds(struct test_app *s, const char *command)
 {
     world_sql(s->world,
               "insert into command_permissions (guild_id, target_id, entity_id, type, "
@@ -36,7 +36,7 @@ static int64_t count_permission_rows(struct world *w)
 }
 
 /* Expects that no step handled more guilds than its limit. */
-static void expect_short_steps(struct world *w)
+static void expect_deletion_runs_in_short_steps(struct world *w)
 {
     expect_number(w, 0, DROPPING);
     expect(count_permission_rows(w) == 0);
@@ -49,10 +49,10 @@ static void renaming_a_command_deletes_its_permissions_in_batches(struct world *
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
     insert_guilds(&s);
-    deny_in_all_guilds(&s, id);
+    insert_command_denials_in_all_guilds(&s, id);
     size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_patch(s.bot, "{'name': 'pong'}", "%s/%s", s.global, id), 200);
-    expect_short_steps(w);
+    expect_deletion_runs_in_short_steps(w);
     /* Each guild gets one event and a new index version. */
     expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) ==
            events_before + GUILDS);
@@ -66,10 +66,10 @@ static void deleting_a_command_deletes_its_permissions_in_batches(struct world *
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
     insert_guilds(&s);
-    deny_in_all_guilds(&s, id);
+    insert_command_denials_in_all_guilds(&s, id);
     size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_delete(s.bot, "%s/%s", s.global, id), 204);
-    expect_short_steps(w);
+    expect_deletion_runs_in_short_steps(w);
     expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) == events_before);
 }
 
@@ -84,14 +84,14 @@ static void bulk_overwrite_deletes_permissions_of_removed_commands(struct world 
     for (size_t i = 0; i < 3; i++) {
         ids[i] =
             make_command(s.bot, s.global, TEXT(w, "{'name': '%s', 'description': 'd'}", names[i]));
-        deny_in_all_guilds(&s, ids[i]);
+        insert_command_denials_in_all_guilds(&s, ids[i]);
     }
     size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
     expect_status(client_put(s.bot,
                              TEXT(w, "[{'id': '%s', 'name': 'z', 'description': 'd'}]", ids[2]),
                              "%s", s.global),
                   200);
-    expect_short_steps(w);
+    expect_deletion_runs_in_short_steps(w);
     expect(world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE) ==
            events_before + GUILDS);
     expect_short_writes("overwrite_commands", 15);
@@ -108,7 +108,7 @@ static void mark_permissions_deleted(struct test_app *s, const char *command)
               command, s->app);
 }
 
-static void insert_drop_job(struct world *w, const char *command)
+static void insert_permission_deletion_job(struct world *w, const char *command)
 {
     world_sql(w, "insert into jobs (kind, key, due, data) values ('permission-drops', %s, 0, '')",
               command);
@@ -145,9 +145,9 @@ static void permissions_marked_for_deletion_are_ignored(struct world *w)
     expect_json(client_get(s.ada, "%s/permissions", s.local), "[{'id': '%s'}]", id);
     expect(count_index_commands(bob, s.guild) == 0);
     insert_guilds(&s);
-    deny_in_all_guilds(&s, id);
+    insert_command_denials_in_all_guilds(&s, id);
     size_t events_before = world_count_events(w, EVENT_APPLICATION_COMMAND_PERMISSIONS_UPDATE);
-    insert_drop_job(w, id);
+    insert_permission_deletion_job(w, id);
     world_restart(w); /* the job's row is all that remains after a crash */
     expect_number(w, 0, DROPPING);
     expect(count_permission_rows(w) == 1);
@@ -167,7 +167,7 @@ static void second_deletion_includes_permissions_set_after_the_first(struct worl
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
     insert_guilds(&s);
-    deny_in_all_guilds(&s, id);
+    insert_command_denials_in_all_guilds(&s, id);
     mark_permissions_deleted(&s, id);
     expect_status(client_put(s.ada,
                              TEXT(w,
@@ -180,7 +180,7 @@ static void second_deletion_includes_permissions_set_after_the_first(struct worl
            1);
     expect_status(client_delete(s.bot, "%s/%s", s.global, id), 204);
     expect_json(client_get(s.ada, "%s/permissions", s.local), "[]");
-    expect_short_steps(w);
+    expect_deletion_runs_in_short_steps(w);
 }
 
 static void deleting_an_application_ends_its_permission_deletions(struct world *w)
@@ -189,11 +189,11 @@ static void deleting_an_application_ends_its_permission_deletions(struct world *
     const char *id = make_command(s.bot, s.global, "{'name': 'ping', 'description': 'd'}");
 
     insert_guilds(&s);
-    deny_in_all_guilds(&s, id);
+    insert_command_denials_in_all_guilds(&s, id);
     expect_status(client_patch(s.bot, "{'name': 'pong'}", "%s/%s", s.global, id), 200);
     expect_status(client_post(s.ada, NULL, "/applications/%s/delete", s.app), 204);
     expect_number(w, 0, "select count(*) from applications");
-    expect_short_steps(w);
+    expect_deletion_runs_in_short_steps(w);
 }
 
 const struct test commands_permission_drops_tests[] = {

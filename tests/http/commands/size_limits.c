@@ -178,7 +178,7 @@ static const char *write_localized_commands(struct world *w, char first)
     return text;
 }
 
-static void invoke_large(struct test_app *s, const char *id, const char *version)
+static void invoke_large_command(struct test_app *s, const char *id, const char *version)
 {
     struct answer made = client_post(s->ada, "{'name': 'x'}", "/guilds/%s/channels", s->guild);
     const char *channel = answer_text(made, "id");
@@ -214,7 +214,7 @@ static void commands_of_maximum_size_do_not_block_the_writer(struct world *w)
     expect(strcmp(answer_text(a, "description"), "e") == 0);
     expect(strcmp(answer_text(a, "version"), version) != 0);
     expect_status(client_get(s.bot, "%s/%s", s.local, id), 200);
-    invoke_large(&s, id, answer_text(a, "version"));
+    invoke_large_command(&s, id, answer_text(a, "version"));
     for (char first = 1; first < 3; first++) {
         const char *all = write_localized_commands(w, first);
 

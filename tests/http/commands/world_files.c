@@ -28,12 +28,13 @@ static enum err import_world_file_text(struct world *w, struct str text,
                                        struct world_file_import_report *ret)
 {
     struct world_file_import_options options = { .domains = guildhall_domains,
-                                                 .auth = guildhall_auth(world_server(w)),
+                                                 .auth = guildhall_get_auth(world_server(w)),
                                                  .password_ops = 1,
                                                  .password_memory = 1024 * 1024,
                                                  .tokens = true };
 
-    return world_file_import(guildhall_store(world_server(w)), &options, text, world_arena(w), ret);
+    return world_file_import(guildhall_get_store(world_server(w)), &options, text, world_arena(w),
+                             ret);
 }
 
 /* Imports the world file and returns a client for the owner. */
@@ -70,8 +71,8 @@ static struct str export_world(struct world *w)
     bool importable;
 
     buf_init(&out, SIZE_MAX);
-    expect(
-        !world_file_export(guildhall_store(world_server(w)), guildhall_domains, &out, &importable));
+    expect(!world_file_export(guildhall_get_store(world_server(w)), guildhall_domains, &out,
+                              &importable));
     expect(importable);
     struct str text = str_dup(world_arena(w), buf_str(&out));
     buf_clear(&out);

@@ -41,7 +41,8 @@ static void expect_ready_of_new_sessions(struct client *c, int capabilities, con
 }
 
 /* Expects these fields of the third member and its user in both forms. */
-static void expect_third_member(const struct ready_fixture *s, const char *user, const char *member)
+static void expect_third_member_in_ready(const struct ready_fixture *s, const char *user,
+                                         const char *member)
 {
     struct world *w = s->ada->world;
 
@@ -57,13 +58,13 @@ static void ready_shows_a_members_changed_nick_and_global_name(struct world *w)
 {
     struct ready_fixture s = create_ready_fixture(w);
 
-    expect_third_member(&s, "'global_name': null", "'nick': null");
+    expect_third_member_in_ready(&s, "'global_name': null", "'nick': null");
     expect_status(
         client_patch(s.cleo, "{'nick': 'Cleopatra'}", "/guilds/%s/members/@me", s.test_guild.id),
         200);
-    expect_third_member(&s, "'global_name': null", "'nick': 'Cleopatra'");
+    expect_third_member_in_ready(&s, "'global_name': null", "'nick': 'Cleopatra'");
     expect_status(client_patch(s.cleo, "{'global_name': 'C.'}", "/users/@me"), 200);
-    expect_third_member(&s, "'global_name': 'C.'", "'nick': 'Cleopatra'");
+    expect_third_member_in_ready(&s, "'global_name': 'C.'", "'nick': 'Cleopatra'");
 }
 
 static void ready_shows_added_and_deleted_roles_of_a_member(struct world *w)
@@ -73,32 +74,33 @@ static void ready_shows_added_and_deleted_roles_of_a_member(struct world *w)
 
     expect_status(a, 200);
     const char *role = answer_text(a, "id");
-    expect_third_member(&s, "", "'roles': []");
+    expect_third_member_in_ready(&s, "", "'roles': []");
     expect_status(client_put(s.ada, NULL, "/guilds/%s/members/%s/roles/%s", s.test_guild.id,
                              s.cleo->id, role),
                   204);
-    expect_third_member(&s, "", TEXT(w, "'roles': ['%s']", role));
+    expect_third_member_in_ready(&s, "", TEXT(w, "'roles': ['%s']", role));
     /* Deleting the role deletes the member's role rows without an explicit invalidation. */
     expect_status(client_delete(s.ada, "/guilds/%s/roles/%s", s.test_guild.id, role), 204);
-    expect_third_member(&s, "", "'roles': []");
+    expect_third_member_in_ready(&s, "", "'roles': []");
 }
 
 static void ready_shows_members_who_left_and_rejoined(struct world *w)
 {
     struct ready_fixture s = create_ready_fixture(w);
 
-    expect_third_member(&s, "", "'nick': null");
+    expect_third_member_in_ready(&s, "", "'nick': null");
     expect_status(client_delete(s.cleo, "/users/@me/guilds/%s", s.test_guild.id), 204);
     expect_ready_of_new_sessions(s.ada, PLAIN,
                                  "{'guilds': [{'member_count': 2, 'members': [{}, {}]}]}");
     expect_ready_of_new_sessions(s.ada, USER_LIST,
                                  "{'users': [{}, {}], 'merged_members': [[{}, {}]]}");
     test_guild_add(&s.test_guild, s.cleo);
-    expect_third_member(&s, "", "'nick': null");
+    expect_third_member_in_ready(&s, "", "'nick': null");
 }
 
 /* Expects the only relationship in both forms. */
-static void expect_friend(const struct ready_fixture *s, const char *user, const char *relationship)
+static void expect_friend_in_ready(const struct ready_fixture *s, const char *user,
+                                   const char *relationship)
 {
     struct world *w = s->ada->world;
 
@@ -113,20 +115,20 @@ static void ready_shows_changes_of_a_friend(struct world *w)
 {
     struct ready_fixture s = create_ready_fixture(w);
 
-    expect_friend(&s, "'global_name': null", "'type': 1, 'nickname': null");
+    expect_friend_in_ready(&s, "'global_name': null", "'type': 1, 'nickname': null");
     expect_status(client_patch(s.bob, "{'global_name': 'B.'}", "/users/@me"), 200);
-    expect_friend(&s, "'global_name': 'B.'", "'type': 1, 'nickname': null");
+    expect_friend_in_ready(&s, "'global_name': 'B.'", "'type': 1, 'nickname': null");
     expect_status(
         client_patch(s.ada, "{'nickname': 'Bobby'}", "/users/@me/relationships/%s", s.bob->id),
         204);
-    expect_friend(&s, "'global_name': 'B.'", "'type': 1, 'nickname': 'Bobby'");
+    expect_friend_in_ready(&s, "'global_name': 'B.'", "'type': 1, 'nickname': 'Bobby'");
     expect_status(client_delete(s.ada, "/users/@me/relationships/%s", s.bob->id), 204);
     expect_ready_of_new_sessions(s.ada, PLAIN, "{'relationships': []}");
     expect_ready_of_new_sessions(s.ada, USER_LIST, "{'users': [{}, {}, {}], 'relationships': []}");
 }
 
 /* Expects the only guild in all forms. */
-static void expect_guild(struct client *c, const char *own, const char *others)
+static void expect_guild_in_ready(struct client *c, const char *own, const char *others)
 {
     struct world *w = c->world;
     const char *plain = TEXT(w, "{'guilds': [{%s, %s}]}", own, others);
@@ -141,22 +143,24 @@ static void ready_shows_changes_of_a_guild(struct world *w)
 {
     struct ready_fixture s = create_ready_fixture(w);
 
-    expect_guild(
+    expect_guild_in_ready(
         s.ada, "'name': 'Hall', 'afk_timeout': 300",
         TEXT(w, "'roles': [{}], 'channels': [{'id': '%s', 'topic': null}]", s.test_guild.channel));
     expect_status(client_patch(s.ada, "{'name': 'Court'}", "/guilds/%s", s.test_guild.id), 200);
-    expect_guild(s.ada, "'name': 'Court'", "'roles': [{}]");
+    expect_guild_in_ready(s.ada, "'name': 'Court'", "'roles': [{}]");
     expect_status(client_patch(s.ada, "{'topic': 'Talk'}", "/channels/%s", s.test_guild.channel),
                   200);
-    expect_guild(s.ada, "'name': 'Court'",
-                 TEXT(w, "'channels': [{'id': '%s', 'topic': 'Talk'}]", s.test_guild.channel));
+    expect_guild_in_ready(
+        s.ada, "'name': 'Court'",
+        TEXT(w, "'channels': [{'id': '%s', 'topic': 'Talk'}]", s.test_guild.channel));
     expect_status(client_post(s.ada, "{'name': 'Guard'}", "/guilds/%s/roles", s.test_guild.id),
                   200);
-    expect_guild(s.ada, "'name': 'Court'", "'roles': [{}, {'name': 'Guard'}]");
+    expect_guild_in_ready(s.ada, "'name': 'Court'", "'roles': [{}, {'name': 'Guard'}]");
     expect_status(
         client_post(s.ada, "{'content': 'Hi'}", "/channels/%s/messages", s.test_guild.channel),
         200);
-    expect_guild(s.bob, "'name': 'Court'", "'roles': [{}, {'name': 'Guard'}], 'member_count': 3");
+    expect_guild_in_ready(s.bob, "'name': 'Court'",
+                          "'roles': [{}, {'name': 'Guard'}], 'member_count': 3");
 }
 
 /* Alternately, so that a cached guild of one user could reach the other. */
@@ -173,12 +177,12 @@ static void cached_ready_shows_each_user_only_visible_channels(struct world *w)
     const char *one = TEXT(w, "'channels': [{'id': '%s'}]", s.test_guild.channel);
 
     for (int i = 0; i < 2; i++) {
-        expect_guild(s.ada, "'name': 'Hall'", both);
-        expect_guild(s.bob, "'name': 'Hall'", one);
+        expect_guild_in_ready(s.ada, "'name': 'Hall'", both);
+        expect_guild_in_ready(s.bob, "'name': 'Hall'", one);
     }
     expect_status(client_delete(s.ada, "/channels/%s/permissions/%s", hidden, s.test_guild.id),
                   204);
-    expect_guild(s.bob, "'name': 'Hall'", both);
+    expect_guild_in_ready(s.bob, "'name': 'Hall'", both);
 }
 
 const struct test gateway_cached_ready_tests[] = {

@@ -482,7 +482,8 @@ static void concurrent_session_starts_are_all_counted(struct world *w)
     struct node nodes[NODES];
 
     for (int i = 0; i < NODES; i++) {
-        nodes[i] = (struct node){ .store = guildhall_store(w->server), .bot_id = id_of(bot->id) };
+        nodes[i] =
+            (struct node){ .store = guildhall_get_store(w->server), .bot_id = id_of(bot->id) };
         expect(pthread_create(&nodes[i].thread, NULL, insert_session_starts, &nodes[i]) == 0);
     }
     for (int i = 0; i < NODES; i++)
@@ -595,7 +596,7 @@ static void draining_gateway_sends_reconnect(struct world *w)
 {
     struct gateway_conn *g = conn_session(world_client(w, "ada"), PLAIN, "");
 
-    gateway_drain(guildhall_gateway(world_server(w)), 0);
+    gateway_drain(guildhall_get_gateway(world_server(w)), 0);
     expect_op(g, 7);
 }
 
@@ -603,8 +604,8 @@ static void draining_gateway_sends_reconnect(struct world *w)
 static void delayed_revocation_closes_only_sessions_of_older_tokens(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct gateway *gateway = guildhall_gateway(world_server(w));
-    uint64_t forgets = auth_revocation_count(guildhall_auth(world_server(w)));
+    struct gateway *gateway = guildhall_get_gateway(world_server(w));
+    uint64_t forgets = auth_revocation_count(guildhall_get_auth(world_server(w)));
     struct gateway_conn *g = conn_session(ada, PLAIN, "");
 
     gateway_revoke_credential(gateway, id_of(ada->id), NULL, forgets);

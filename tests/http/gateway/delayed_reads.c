@@ -25,7 +25,7 @@ static void delay_reads(int reads)
     to_delay = reads;
 }
 
-static void release_reads(void)
+static void release_delayed_reads(void)
 {
     to_delay = 0;
     delaying = false;
@@ -34,7 +34,7 @@ static void release_reads(void)
 }
 
 /* Waits at most two minutes, so that a failing test ends. */
-static void wait_if_delayed(void)
+static void wait_until_read_is_released(void)
 {
     if (atomic_fetch_sub(&to_delay, 1) <= 0) {
         atomic_fetch_add(&to_delay, 1);
@@ -54,22 +54,22 @@ static void expect_read_delayed(void)
 
 static enum err delayed_friends(struct tx *tx, snowflake user_id, struct list *ret)
 {
-    wait_if_delayed();
+    wait_until_read_is_released();
     return gateway_source.friends(tx, user_id, ret);
 }
 
 static enum err delayed_members(struct tx *tx, const struct gateway_member_search *search,
                                 struct list *ret)
 {
-    wait_if_delayed();
+    wait_until_read_is_released();
     return gateway_source.members(tx, search, ret);
 }
 
-static void use_delayed_source(struct world *w)
+static void use_gateway_source_with_delayed_reads(struct world *w)
 {
     static struct gateway_source slow;
 
-    release_reads();
+    release_delayed_reads();
     slow = gateway_source;
     slow.friends = delayed_friends;
     slow.members = delayed_members;
@@ -130,7 +130,7 @@ static void older_presence_is_not_delivered_after_a_newer_one(struct world *w)
     struct gateway_conn *others[SOCKETS], *friends[SOCKETS];
 
     make_friends(ada, bob);
-    use_delayed_source(w);
+    use_gateway_source_with_delayed_reads(w);
     struct gateway_conn *first = conn_session(ada, PLAIN, "");
     for (int i = 0; i < SOCKETS; i++)
         others[i] = conn_session(
@@ -145,7 +145,7 @@ static void older_presence_is_not_delivered_after_a_newer_one(struct world *w)
     conn_watch(friend, true);
     send_presence(other, "online");
     expect_presence(friend, ada, "online");
-    release_reads();
+    release_delayed_reads();
     await_heartbeat_ack(first);
     expect_status(client_get(ada, "/users/@me"), 200);
     send_presence(first, "dnd");
@@ -180,7 +180,7 @@ static void account_is_limited_to_1024_pending_member_requests(struct world *w)
     struct gateway_conn *gates[SESSIONS];
     int lists = 0;
 
-    use_delayed_source(w);
+    use_gateway_source_with_delayed_reads(w);
     for (int i = 0; i < SESSIONS; i++)
         gates[i] = conn_session(ada, PLAIN, "");
     delay_reads(1000 * 1000);
@@ -189,7 +189,7 @@ static void account_is_limited_to_1024_pending_member_requests(struct world *w)
             conn_send(gates[i], "{'op':8,'d':{'guild_id':'%s','query':'a','limit':1}}", v.id);
         await_heartbeat_ack(gates[i]);
     }
-    release_reads();
+    release_delayed_reads();
     for (int i = 0; i < 10000 && lists < MOST; i++)
         for (int k = 0; k < SESSIONS; k++)
             lists += count_member_chunks(gates[k]);

@@ -114,9 +114,9 @@ static void guilds_are_distributed_over_shards(struct world *w)
     struct emitted_event n = { .event = EVENT_USER_UPDATE,
                                .to = audience_of_user(id_of(bot->id)),
                                .payload = STR("{}") };
-    gateway_publish(guildhall_gateway(world_server(w)), &n);
+    gateway_publish(guildhall_get_gateway(world_server(w)), &n);
     n.guild_id = (snowflake)1 << 22;
-    gateway_publish(guildhall_gateway(world_server(w)), &n);
+    gateway_publish(guildhall_get_gateway(world_server(w)), &n);
     expect_dispatch(shards[0], "USER_UPDATE", "{}");
     expect_dispatch(shards[1], "USER_UPDATE", "{}");
     expect_quiet(shards[0]);

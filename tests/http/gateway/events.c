@@ -26,7 +26,7 @@ static void publish_event_to_loops(struct listeners *h, enum event event, struct
     struct emitted_event a = { .event = event, .to = to, .payload = str_of(payload) };
 
     a.routing = facts_read(event, a.payload, world_arena(h->world));
-    gateway_publish(guildhall_gateway(world_server(h->world)), &a);
+    gateway_publish(guildhall_get_gateway(world_server(h->world)), &a);
 }
 
 /* Opens a session of the bot with one intent, or none, that has its guild. */
@@ -94,7 +94,7 @@ static bool received_only_event_before_marker(struct gateway_conn *g, enum event
     }
 }
 
-static void publish_marker(struct listeners *h)
+static void publish_marker_event(struct listeners *h)
 {
     struct client *all[] = { h->ada, h->bot, h->eve };
 
@@ -104,10 +104,10 @@ static void publish_marker(struct listeners *h)
 
 /* Expects exactly these recipients: the bot's sessions with one of the intents (or all, if none
  * is needed), and the user. */
-static void expect_recipients(struct listeners *h, enum event event, unsigned intents, bool bots,
-                              bool person)
+static void expect_recipients_of_event(struct listeners *h, enum event event, unsigned intents,
+                                       bool bots, bool person)
 {
-    publish_marker(h);
+    publish_marker_event(h);
     for (int i = 0; i < LISTENERS; i++) {
         bool wanted = i == PERSON     ? person && !(event_info(event)->flags & EVENT_TO_BOTS)
                       : i == OUTSIDER ? false
@@ -142,8 +142,8 @@ static void guild_events_go_exactly_to_sessions_with_their_intent(struct world *
         unsigned asked =
             info->flags & EVENT_CONCERNED ? (unsigned)INTENT(GUILD_MEMBERS) : info->intents;
         publish_event_to_loops(&h, e, audience_of_guild(guild), h.payload);
-        expect_recipients(&h, e, asked & ~INTENTS_PRIVATE_CHANNELS, !(info->flags & EVENT_TO_USERS),
-                          true);
+        expect_recipients_of_event(&h, e, asked & ~INTENTS_PRIVATE_CHANNELS,
+                                   !(info->flags & EVENT_TO_USERS), true);
     }
 }
 
@@ -168,11 +168,12 @@ static void events_of_hidden_channels_go_only_to_viewers(struct world *w)
             continue;
         /* An earlier event may have changed the overwrites. */
         publish_event_to_loops(&h, EVENT_CHANNEL_UPDATE, to, payload);
-        expect_recipients(&h, EVENT_CHANNEL_UPDATE, INTENT(GUILDS), true, true);
+        expect_recipients_of_event(&h, EVENT_CHANNEL_UPDATE, INTENT(GUILDS), true, true);
         publish_event_to_loops(&h, e, to, payload);
         /* Bots receive structure events of channels that they cannot view. */
         bool structure = info->flags & (EVENT_STRUCTURE | EVENT_BY_INTENT);
-        expect_recipients(&h, e, info->intents & ~INTENTS_PRIVATE_CHANNELS, structure, true);
+        expect_recipients_of_event(&h, e, info->intents & ~INTENTS_PRIVATE_CHANNELS, structure,
+                                   true);
     }
 }
 
@@ -206,9 +207,9 @@ static void private_channel_events_go_to_sessions_with_their_intent(struct world
                                    .member_ids = { people, 2 },
                                    .payload = str_of(h.payload) };
         n.routing = facts_read(e, n.payload, world_arena(w));
-        gateway_publish(guildhall_gateway(world_server(w)), &n);
-        expect_recipients(&h, e, info->intents & INTENTS_PRIVATE_CHANNELS,
-                          !(info->flags & EVENT_TO_USERS), true);
+        gateway_publish(guildhall_get_gateway(world_server(w)), &n);
+        expect_recipients_of_event(&h, e, info->intents & INTENTS_PRIVATE_CHANNELS,
+                                   !(info->flags & EVENT_TO_USERS), true);
     }
 }
 
@@ -220,19 +221,19 @@ static void events_go_only_to_members_with_the_required_permissions(struct world
     snowflake guild = id_of(h.test_guild.id);
     publish_event_to_loops(&h, EVENT_INVITE_CREATE,
                            audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS)), "{}");
-    expect_recipients(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
+    expect_recipients_of_event(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), false, true);
     publish_event_to_loops(
         &h, EVENT_INVITE_CREATE,
         audience_with_permission(guild, 0, PERMISSION(MANAGE_CHANNELS) | PERMISSION(VIEW_CHANNEL)),
         "{}");
-    expect_recipients(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), true, true);
+    expect_recipients_of_event(&h, EVENT_INVITE_CREATE, INTENT(GUILD_INVITES), true, true);
     publish_event_to_loops(&h, EVENT_TYPING_START, audience_of_channel_viewers(guild, 12345),
                            "{}"); /* no such channel */
-    expect_recipients(&h, EVENT_TYPING_START, INTENT(GUILD_MESSAGE_TYPING), false, false);
+    expect_recipients_of_event(&h, EVENT_TYPING_START, INTENT(GUILD_MESSAGE_TYPING), false, false);
     /* Some events need no permission for bots. */
     publish_event_to_loops(&h, EVENT_WEBHOOKS_UPDATE,
                            audience_with_permission(guild, 0, PERMISSION(MANAGE_WEBHOOKS)), "{}");
-    expect_recipients(&h, EVENT_WEBHOOKS_UPDATE, INTENT(GUILD_WEBHOOKS), true, true);
+    expect_recipients_of_event(&h, EVENT_WEBHOOKS_UPDATE, INTENT(GUILD_WEBHOOKS), true, true);
 }
 
 const struct test gateway_events_tests[] = {

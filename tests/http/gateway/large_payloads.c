@@ -29,7 +29,7 @@ static const char *const all_forms[] = {
     "with recursive n (i) as (select cast(%llu as bigint) union all select i + 1 from n " \
     "where i < %llu) "
 
-static void put_direct_channels(struct world *w, const struct client *a, const struct client *b)
+static void insert_direct_channels(struct world *w, const struct client *a, const struct client *b)
 {
     unsigned long long first = 1000, last = first + DIRECT - 1;
     const struct client *both[] = { a, b };
@@ -42,7 +42,7 @@ static void put_direct_channels(struct world *w, const struct client *a, const s
                   first, last, both[i]->id);
 }
 
-static void put_overwrites(struct world *w, const char *guild, unsigned channels)
+static void insert_overwrites(struct world *w, const char *guild, unsigned channels)
 {
     unsigned long long first = 5000, last = first + channels - 1;
 
@@ -72,7 +72,7 @@ static const struct dom *next_dispatch(struct gateway_conn *g, const char *event
 }
 
 /* Expects the first event, and the other one not before it. */
-static void expect_first_of_two(struct gateway_conn *g, const char *event, const char *other)
+static void expect_event_before_other(struct gateway_conn *g, const char *event, const char *other)
 {
     for (bool found = false; !found;) {
         const struct dom *m = conn_read(g, 60000);
@@ -118,7 +118,7 @@ static void ready_contains_all_of_many_direct_channels(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bob = world_client(w, "bob");
 
-    put_direct_channels(w, ada, bob);
+    insert_direct_channels(w, ada, bob);
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct gateway_conn *g = open_session(ada, forms[i], i % 2 ? "'capabilities': 1040" : "");
         const struct dom *ready = next_dispatch(g, "READY");
@@ -133,7 +133,7 @@ static void ready_contains_a_guild_with_50000_overwrites(struct world *w)
     struct client *ada = world_client(w, "ada");
     const char *guild = found_guild(ada, "Large");
 
-    put_overwrites(w, guild, CHANNELS); /* the maximum number of overwrites in a guild */
+    insert_overwrites(w, guild, CHANNELS); /* the maximum number of overwrites in a guild */
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         struct gateway_conn *g = open_session(ada, forms[i], "");
         const struct dom *ready = next_dispatch(g, "READY");
@@ -154,7 +154,7 @@ static void joining_a_large_guild_sends_guild_create_before_its_events(struct wo
                         *few = open_session(eve, forms[0], "'intents': 512");
     struct answer invite = client_post(ada, "{}", "/channels/%s/invites", v.channel);
 
-    put_overwrites(w, v.id, CHANNELS);
+    insert_overwrites(w, v.id, CHANNELS);
     next_dispatch(first, "READY");
     next_dispatch(second, "READY");
     next_dispatch(few, "READY");
@@ -167,7 +167,7 @@ static void joining_a_large_guild_sends_guild_create_before_its_events(struct wo
     expect(count_overwrites(next_dispatch(second, "GUILD_CREATE")) == CHANNELS * OVERWRITES);
     next_dispatch(first, "MESSAGE_CREATE");
     next_dispatch(second, "MESSAGE_CREATE");
-    expect_first_of_two(few, "MESSAGE_CREATE", "GUILD_CREATE");
+    expect_event_before_other(few, "MESSAGE_CREATE", "GUILD_CREATE");
     conn_kill(first);
     conn_kill(second);
     conn_kill(few);
@@ -180,7 +180,7 @@ static void bot_gets_large_guild_create_before_its_events(struct world *w)
     struct test_guild v = world_test_guild(w, ada);
 
     test_guild_add(&v, bot);
-    put_overwrites(w, v.id, FEW_CHANNELS);
+    insert_overwrites(w, v.id, FEW_CHANNELS);
     for (size_t i = 0; i < COUNT_OF(all_forms); i++) {
         struct gateway_conn *g = open_session(bot, all_forms[i], "'intents': 513");
 

@@ -50,7 +50,7 @@ struct load_test {
     _Atomic int published;
 };
 
-static void load_session_dial(struct load_test *c, struct load_session *f)
+static void load_session_connect_socket(struct load_test *c, struct load_session *f)
 {
     /* From many addresses, because unidentified connections are limited per address. */
     struct sockaddr_in from = { .sin_family = AF_INET,
@@ -258,7 +258,7 @@ static void load_test_connect(struct load_test *c)
         int next = c->count + 200 < count ? c->count + 200 : count;
 
         for (int i = c->count; i < next; i++)
-            load_session_dial(c, &c->sessions[i]);
+            load_session_connect_socket(c, &c->sessions[i]);
         c->count = next;
         load_test_run(c, load_session_is_ready);
     }
@@ -276,7 +276,7 @@ static void publish_event_to_loops(struct load_test *c, int i, size_t padding)
         .to = audience_of_channel_viewers(id_of(c->test_guild.id), id_of(c->test_guild.channel)),
         .payload = str_slice(payload, (size_t)n + padding + 2),
     };
-    gateway_publish(guildhall_gateway(world_server(c->world)), &a);
+    gateway_publish(guildhall_get_gateway(world_server(c->world)), &a);
     c->published = i + 1;
     mem_free(payload);
 }
@@ -301,7 +301,7 @@ static bool received_all_events(struct load_test *c, struct load_session *f)
         close(f->fd);
         f->kills--;
         f->cut_at += 70 + f->number % 50;
-        load_session_dial(c, f);
+        load_session_connect_socket(c, f);
     }
     return f->next == EVENTS && !f->resuming && !f->kills;
 }
@@ -334,7 +334,7 @@ static uint64_t count_cut_sessions(struct world *w)
 {
     struct gateway_stats stats;
 
-    gateway_stats(guildhall_gateway(world_server(w)), &stats);
+    gateway_read_stats(guildhall_get_gateway(world_server(w)), &stats);
     return stats.disconnected_slow;
 }
 
@@ -364,12 +364,12 @@ static uint64_t count_delivered_events(struct world *w)
 {
     struct gateway_stats stats;
 
-    gateway_stats(guildhall_gateway(world_server(w)), &stats);
+    gateway_read_stats(guildhall_get_gateway(world_server(w)), &stats);
     return stats.delivered;
 }
 
 /* Sends a close frame: the session ends and leaves its guild. */
-static void load_session_leave(struct load_session *f)
+static void load_session_disconnect(struct load_session *f)
 {
     static const char bye[] = { (char)0x88, (char)0x82, 0, 0, 0, 0, 0x03, (char)0xe8 };
 
@@ -394,7 +394,7 @@ static void event_loop_serves_requests_while_delivering_to_many_sessions(struct 
         publish_event_to_loops(&c, i, 100);
     for (int i = 0; i < SESSIONS; i += 3) {
         c.sessions[i].slow = true; /* this session is not waited for */
-        load_session_leave(&c.sessions[i]);
+        load_session_disconnect(&c.sessions[i]);
     }
     expect_status(client_get(world_client(w, "ada"), "/voice/regions"), 200);
     expect(count_delivered_events(w) - before < SESSIONS * EVENTS / 2);

@@ -36,7 +36,7 @@ static void request_all_members(struct gateway_conn *g, const struct test_guild 
     conn_send(g, "{'op':8,'d':{'guild_id':'%s','query':'','limit':0,'nonce':'n'}}", v->id);
 }
 
-static void expect_chunk(struct gateway_conn *g, int index)
+static void expect_member_chunk(struct gateway_conn *g, int index)
 {
     const struct dom *d = expect_dispatch(g, "GUILD_MEMBERS_CHUNK",
                                           "{'chunk_index': %d, 'chunk_count': %d, 'nonce': 'n'}",
@@ -54,7 +54,7 @@ static void request_members_elsewhere(struct client *bot, const struct test_guil
     expect_dispatch(g, "GUILD_CREATE", "{}");
     request_all_members(g, v);
     for (int i = 0; i < MEMBERS / CHUNK; i++)
-        expect_chunk(g, i);
+        expect_member_chunk(g, i);
     conn_close(g, 1000);
 }
 
@@ -68,7 +68,7 @@ static void member_chunks_wait_until_the_session_resumes(struct world *w)
 
     expect_dispatch(g, "GUILD_CREATE", "{}");
     request_all_members(g, &v);
-    expect_chunk(g, index++);
+    expect_member_chunk(g, index++);
     conn_lose(g);
     request_members_elsewhere(bot, &v); /* in the meantime all chunks could have been sent */
     struct gateway_conn *back = conn_open(bot, PLAIN);
@@ -111,7 +111,7 @@ static void member_chunks_wait_for_a_client_that_does_not_read(struct world *w)
     expect_status(client_get(ada, "/voice/regions"), 200);
     set_receive_buffer(g, 1 << 20);
     for (int i = 0; i < MEMBERS / CHUNK; i++)
-        expect_chunk(g, i);
+        expect_member_chunk(g, i);
     expect_quiet(g);
 }
 

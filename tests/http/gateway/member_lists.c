@@ -541,7 +541,7 @@ static const struct gateway_loop *loop_of(const struct client *c, const struct g
     uint64_t number;
 
     expect(session_id_parse(str_of(conn_id(g)), &number));
-    return registry_find_loop_of_session(guildhall_gateway(world_server(c->world)), number);
+    return registry_find_loop_of_session(guildhall_get_gateway(world_server(c->world)), number);
 }
 
 /* The kernel chooses the loop of a new socket: repeat until it is another one. */

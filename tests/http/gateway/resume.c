@@ -21,7 +21,7 @@ static void publish_numbered_event(struct client *c, int i, size_t padding)
         .to = audience_of_user(strtoull(c->id, NULL, 10)),
         .payload = str_printf(a, "{\"i\":%d,\"fill\":\"%s\"}", i, fill),
     };
-    gateway_publish(guildhall_gateway(world_server(c->world)), &n);
+    gateway_publish(guildhall_get_gateway(world_server(c->world)), &n);
 }
 
 static void expect_numbered_events(struct gateway_conn *g, int from, int to)
@@ -302,13 +302,13 @@ static void session_that_does_not_read_is_cut_and_can_resume(struct world *w)
         publish_numbered_event(ada, i, 64 * 1024);
         publish_numbered_event(bob, i, 0);
         expect_numbered_events(other, i, i + 1);
-        gateway_stats(guildhall_gateway(world_server(w)), &stats);
+        gateway_read_stats(guildhall_get_gateway(world_server(w)), &stats);
         if (stats.disconnected_slow)
             break;
     }
     /* The slow session may be on another loop. */
-    expect_soon(
-        (gateway_stats(guildhall_gateway(world_server(w)), &stats), stats.disconnected_slow == 1));
+    expect_soon((gateway_read_stats(guildhall_get_gateway(world_server(w)), &stats),
+                 stats.disconnected_slow == 1));
     conn_kill(slow);
     struct gateway_conn *g = resume_session(ada, PLAIN, conn_id(slow), 1);
     /* The resume buffer is limited, too: the reply may be an invalid session. */

@@ -72,7 +72,7 @@ static void read_events(struct listener *l, int until, int wait_ms)
     }
 }
 
-static void resume_listener(struct client *bot, struct listener *l)
+static void resume_session_of_listener(struct client *bot, struct listener *l)
 {
     struct gateway_conn *old = l->gate;
 
@@ -86,7 +86,7 @@ static void resume_listener(struct client *bot, struct listener *l)
 static void resuming_during_many_events_loses_and_duplicates_nothing(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "robot");
-    struct event_storm event_storm = { .gateway = guildhall_gateway(world_server(w)),
+    struct event_storm event_storm = { .gateway = guildhall_get_gateway(world_server(w)),
                                        .test_guild = world_test_guild(w, ada) };
     static struct listener listeners[SESSIONS];
     pthread_t thread;
@@ -104,7 +104,7 @@ static void resuming_during_many_events_loses_and_duplicates_nothing(struct worl
 
         for (int i = round % 3; i < SESSIONS; i += 3) {
             read_events(&listeners[i], event_storm.published, 20);
-            resume_listener(bot, &listeners[i]);
+            resume_session_of_listener(bot, &listeners[i]);
         }
         for (int i = 0; i < SESSIONS; i++)
             if (listeners[i].next < slowest)

@@ -11,7 +11,7 @@ static bool was_announced(struct world *w, enum event event)
     return world_count_events(w, event) > 0;
 }
 
-static void change_roles(const struct test_voice *h, const char *member)
+static void change_roles_of_guild(const struct test_voice *h, const char *member)
 {
     const char *role = make_role(h->ada, h->guild, "{'name': 'r', 'permissions': '1024'}");
 
@@ -30,7 +30,7 @@ static void change_roles(const struct test_voice *h, const char *member)
     expect_status(client_delete(h->ada, "/guilds/%s/roles/%s", h->guild, role), 204);
 }
 
-static void change_channels(const struct test_voice *h)
+static void change_channels_of_guild(const struct test_voice *h)
 {
     struct world *w = h->world;
     const char *json = TEXT(w,
@@ -71,8 +71,8 @@ static void routing_fields_of_all_events_match_their_payloads(struct world *w)
     expect_status(client_patch(h.ada, "{'name': 'Renamed'}", "/guilds/%s", h.guild), 200);
     ask_voice(h.bob, h.guild, h.voice, "");
     expect_voice(h.bob, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);
-    change_roles(&h, h.bob->id);
-    change_channels(&h);
+    change_roles_of_guild(&h, h.bob->id);
+    change_channels_of_guild(&h);
     expect_status(client_put(h.ada, "{}", RELATIONSHIPS "/%s", h.bob->id), 204);
     expect_status(client_put(h.bob, "{}", RELATIONSHIPS "/%s", h.ada->id), 204);
     for (enum event e = EVENT_NONE + 1; e < EVENT_COUNT; e++)

@@ -132,7 +132,7 @@ static void expect_resumed_and_event(struct gateway_conn *g, const char *event, 
 }
 
 /* Expects that no event about this id is left. */
-static void expect_no_event_about(struct gateway_conn *g, const char *id)
+static void expect_no_event_about_id(struct gateway_conn *g, const char *id)
 {
     conn_send(g, "{'op':1,'d':null}");
     for (;;) {
@@ -169,7 +169,7 @@ static void change_visibility_while_moving(struct moving_sessions *m, int round)
     for (int i = 0; i < SESSIONS; i++)
         expect_resumed_and_event(m->gates[i], shown ? "CHANNEL_CREATE" : "CHANNEL_DELETE", id);
     for (int i = 0; i < SESSIONS; i++)
-        expect_no_event_about(m->gates[i], id);
+        expect_no_event_about_id(m->gates[i], id);
 }
 
 static void sessions_moving_between_loops_get_each_visibility_change_once(struct world *w)
@@ -205,7 +205,7 @@ static void sessions_moving_between_loops_get_channel_delete_once(struct world *
         for (int i = 0; i < SESSIONS; i++)
             expect_resumed_and_event(m.gates[i], "CHANNEL_DELETE", id);
         for (int i = 0; i < SESSIONS; i++)
-            expect_no_event_about(m.gates[i], id);
+            expect_no_event_about_id(m.gates[i], id);
     }
     close(m.fd);
 }
@@ -236,7 +236,7 @@ static void sessions_moving_between_loops_get_guild_delete_once(struct world *w)
         for (int i = 0; i < SESSIONS; i++)
             expect_resumed_and_event(m.gates[i], "GUILD_DELETE", id);
         for (int i = 0; i < SESSIONS; i++)
-            expect_no_event_about(m.gates[i], id);
+            expect_no_event_about_id(m.gates[i], id);
     }
     close(m.fd);
 }
@@ -247,7 +247,7 @@ static uint64_t count_sockets(struct world *w)
 {
     struct gateway_stats stats;
 
-    gateway_stats(guildhall_gateway(world_server(w)), &stats);
+    gateway_read_stats(guildhall_get_gateway(world_server(w)), &stats);
     return stats.connected;
 }
 

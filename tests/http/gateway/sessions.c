@@ -13,7 +13,7 @@ static const char *const PLAIN = "v=10&encoding=json";
 
 static struct gateway *gateway_of(struct world *w)
 {
-    return guildhall_gateway(world_server(w));
+    return guildhall_get_gateway(world_server(w));
 }
 
 static bool find_session(struct client *c, const char *session_id, uint64_t *ret)
@@ -35,7 +35,7 @@ static void *announce_event(void *arg)
 }
 
 /* Announces from a thread that is no loop, as handlers do. */
-static void announce_to_session(struct world *w, uint64_t session, int i)
+static void publish_event_to_session(struct world *w, uint64_t session, int i)
 {
     struct announcing t = {
         .gateway = gateway_of(w),
@@ -63,9 +63,9 @@ static void event_for_one_session_reaches_only_that_session(struct world *w)
         expect(find_session(ada, conn_id(first), &a) && find_session(ada, conn_id(second), &b) &&
                a != b);
         expect(find_session(bot, conn_id(robo), &r));
-        announce_to_session(w, a, 1);
-        announce_to_session(w, r, 2);
-        announce_to_session(w, b, 3);
+        publish_event_to_session(w, a, 1);
+        publish_event_to_session(w, r, 2);
+        publish_event_to_session(w, b, 3);
         expect_dispatch(first, "VOICE_SERVER_UPDATE", "{'i': 1}");
         expect_dispatch(robo, "VOICE_SERVER_UPDATE", "{'i': 2}");
         expect_dispatch(second, "VOICE_SERVER_UPDATE", "{'i': 3}");
@@ -100,7 +100,7 @@ static void session_is_found_only_by_its_user_while_it_lives(struct world *w)
     expect(number == 7);
     conn_lose(g);
     expect(find_session(ada, id, &number)); /* the session can resume and gets the event then */
-    announce_to_session(w, number, 5);
+    publish_event_to_session(w, number, 5);
     struct gateway_conn *back = conn_open(ada, PLAIN);
     expect_op(back, 10);
     conn_resume(back, id, conn_seq(g));
@@ -108,7 +108,7 @@ static void session_is_found_only_by_its_user_while_it_lives(struct world *w)
     expect_dispatch(back, "RESUMED", "{}");
     conn_close(back, 1000);
     expect(!find_session(ada, id, &number));
-    announce_to_session(w, number, 6); /* no recipient */
+    publish_event_to_session(w, number, 6); /* no recipient */
 }
 
 /* A session that moves between loops gets each event once. */
@@ -125,9 +125,9 @@ static void session_moving_between_loops_gets_each_event_once(struct world *w)
         int resumed = 0;
 
         expect_op(next, 10);
-        announce_to_session(w, number, i);
+        publish_event_to_session(w, number, i);
         conn_resume(next, conn_id(g), conn_seq(g));
-        announce_to_session(w, number, i + 1);
+        publish_event_to_session(w, number, i + 1);
         for (int k = 0; k < 2 || !resumed;) {
             const struct dom *m = conn_read(next, 60000);
 
@@ -260,7 +260,7 @@ static void invalidate_session(struct world *w, struct client *c)
 
     n.routing = facts_read(n.event, n.payload, world_arena(w));
     world_sql(w, "alter table members rename to nobody");
-    gateway_publish(guildhall_gateway(world_server(w)), &n);
+    gateway_publish(guildhall_get_gateway(world_server(w)), &n);
 }
 
 static void client_that_ignores_invalid_session_is_closed_with_4007(struct world *w)

@@ -211,7 +211,7 @@ static void demo_gifs_are_listed_and_their_files_are_valid(struct world *w)
     struct client *nobody = world_anonymous(w);
     struct gifs_import_report report;
 
-    expect(gifs_import_demo(guildhall_store(world_server(w)), &report) == OK);
+    expect(gifs_import_demo(guildhall_get_store(world_server(w)), &report) == OK);
     struct answer a = client_get(nobody, "/gifs/trending-gifs?media_format=gif");
     expect(a.json->count == report.made && report.made >= 10);
     for (size_t i = 0; i < a.json->count; i++) {

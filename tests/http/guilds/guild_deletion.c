@@ -430,7 +430,7 @@ static void deleting_a_guild_deletes_its_rows_in_every_table(struct world *w)
                              ada->id, answer_text(app, "id"),
                              role,    columns.is_sqlite ? "x'37'" : "'7'" };
 
-    expect(store_run(guildhall_store(world_server(w)), STORE_READ, world_arena(w),
+    expect(store_run(guildhall_get_store(world_server(w)), STORE_READ, world_arena(w),
                      read_guild_columns, &columns) == OK);
     expect(insert_into_tables(w, &columns.all, &ids) > 25);
     expect_status(client_delete(ada, "/guilds/%s", v.id), 204);

@@ -366,8 +366,8 @@ static void only_mutable_guild_features_can_be_changed(struct world *w)
 {
     struct server_loop p = world_home(w, 0);
 
-    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), insert_feature,
-                      (void *)p.guild));
+    expect(!store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
+                      insert_feature, (void *)p.guild));
     expect_json(client_patch(p.ada,
                              "{'features': ['INVITES_DISABLED', 'PARTNERED', 'COMMUNITY', "
                              "'COMMUNITY', 'a\\\"b']}",

@@ -355,7 +355,7 @@ static snowflake read_role_references(struct world *w, const char *role)
 {
     snowflake id = id_of(role);
 
-    expect(!store_run(guildhall_store(world_server(w)), STORE_READ, world_arena(w),
+    expect(!store_run(guildhall_get_store(world_server(w)), STORE_READ, world_arena(w),
                       count_role_references, &id));
     return id;
 }
@@ -376,7 +376,7 @@ static void deleting_a_role_removes_it_from_members_and_overwrites(struct world 
     snowflake ids[] = { id_of(r.guild), id_of(r.low) };
 
     put_role_on(r.guild, r.bob, r.low);
-    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w),
+    expect(!store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
                       insert_overwrites, ids));
     expect(read_role_references(w, r.low) == 5);
     expect_status(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 204);
@@ -401,7 +401,7 @@ static void managed_role_cannot_be_deleted(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
 
-    expect(!store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w),
+    expect(!store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
                       set_role_managed, (void *)r.low));
     expect_error(client_delete(r.ada, "/guilds/%s/roles/%s", r.guild, r.low), 400, 50028);
     expect_nothing_received(w);

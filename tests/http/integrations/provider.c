@@ -58,7 +58,7 @@ static void send_huge_response(int fd)
         n = send(fd, piece, sizeof piece, MSG_NOSIGNAL);
 }
 
-static void send_false_response(int fd)
+static void send_invalid_response(int fd)
 {
     static char body[32768];
     size_t n = (size_t)sprintf(body, "{\"id\":\"other\",\"name\":\"x\",\"has_programme\":true,"
@@ -136,7 +136,7 @@ static void answer_request(int fd)
         send_response(fd, 200, "<html>");
         break;
     case LYING:
-        send_false_response(fd);
+        send_invalid_response(fd);
         break;
     case CIRCULAR:
         send_response(fd, 200, "{\"subscribers\":[],\"next_cursor\":\"again\"}");
@@ -194,7 +194,7 @@ struct provider_guild {
     const char *guild;
 };
 
-static void link_with_code(struct client *c, const char *code, int status)
+static void link_account_with_code(struct client *c, const char *code, int status)
 {
     expect_status(client_post(c,
                               TEXT(c->world, "{'code': '%s', 'state': '%.32s'}", code,
@@ -213,7 +213,7 @@ static struct provider_guild create_provider_guild(struct world *w)
               "insert into connections (user_id, type, id, name, created_at) values "
               "(%s, 'platform_a', 'bob', 'Bob', 1)",
               s.bob->id);
-    link_with_code(s.ada, "good", 200);
+    link_account_with_code(s.ada, "good", 200);
     return s;
 }
 
@@ -227,7 +227,7 @@ static void provider_requests_have_the_documented_form(struct world *w)
     expect(strstr(provider.last, "POST /base/token ") &&
            strstr(provider.last, "Authorization: Bearer our-key\r\n") &&
            strstr(provider.last, "{\"code\":\"good\"}"));
-    link_with_code(s.bob, "bad", 400);
+    link_account_with_code(s.bob, "bad", 400);
     const char *id = follow(s.ada, s.guild, PLATFORM_A, "streamer");
     expect(strstr(provider.last, "X-Account-Secret: s3cret\r\n"));
     expect(store_count(w, "select subscriber_count from integrations") == 2);
@@ -276,7 +276,7 @@ static void invalid_provider_response_is_503_after_retries(struct world *w)
         expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 503, 40016);
         /* Two retries, but not for a response that is too large. */
         expect(provider.asked == (bad[i] == ENDLESS ? 1 : 3));
-        link_with_code(s.bob, "good", bad[i] == LYING ? 200 : 503);
+        link_account_with_code(s.bob, "good", bad[i] == LYING ? 200 : 503);
     }
     provider.provider_mode = REFUSING;
     expect_error(client_post(s.ada, body, INTEGRATIONS, s.guild), 400, 40012);

@@ -52,7 +52,7 @@ static int64_t count_remaining_rows(struct world *w)
                           "(select count(*) from integration_members)");
 }
 
-static void expect_all_removed(struct world *w)
+static void expect_integration_is_removed(struct world *w)
 {
     expect_number(w, 0, "select count(*) from integrations");
     expect(count_remaining_rows(w) == 0);
@@ -72,7 +72,7 @@ static void large_integration_is_removed_in_batches(struct world *w)
                     s.id, s.guild);
     expect_received(w, audience_with_permission(id_of(s.guild), 0, PERMISSION(VIEW_AUDIT_LOG)),
                     "GUILD_AUDIT_LOG_ENTRY_CREATE", "{'action_type': 82, 'target_id': '%s'}", s.id);
-    expect_all_removed(w);
+    expect_integration_is_removed(w);
     expect_received(w, audience_of_guild(id_of(s.guild)), "GUILD_ROLE_DELETE", "{'role_id': '%s'}",
                     s.role);
     expect_nothing_received(w);
@@ -80,7 +80,7 @@ static void large_integration_is_removed_in_batches(struct world *w)
 }
 
 /* State after a crash behind the first step; jobs wait for the test's clock. */
-static void interrupt_removal(struct world *w, const struct large_integration *s)
+static void interrupt_integration_removal(struct world *w, const struct large_integration *s)
 {
     world_sql(w,
               "update integrations set type = 'removed', account_id = null, enabled = 0 "
@@ -98,7 +98,7 @@ static void integration_being_removed_is_unknown_to_all_routes(struct world *w)
 {
     struct large_integration s = create_large_integration(w);
 
-    interrupt_removal(w, &s);
+    interrupt_integration_removal(w, &s);
     expect(client_get(s.ada, INTEGRATIONS, s.guild).json->count == 0);
     expect_error(client_delete(s.ada, INTEGRATIONS "/%s", s.guild, s.id), 404, 10005);
     expect_error(client_patch(s.ada, "{}", INTEGRATIONS "/%s", s.guild, s.id), 404, 10005);
@@ -129,7 +129,7 @@ static void integration_being_removed_does_not_count_for_the_limit(struct world 
     struct large_integration s = create_large_integration(w);
     const char *app = make_application(s.ada, "App");
 
-    interrupt_removal(w, &s);
+    interrupt_integration_removal(w, &s);
     world_sql(w,
               "with recursive n (i) as (select 1 union all select i + 1 from n where i < 48) "
               "insert into integrations (id, guild_id, type, name, created_at) "
@@ -150,22 +150,22 @@ static void interrupted_integration_removal_continues_after_a_restart(struct wor
 {
     struct large_integration s = create_large_integration(w);
 
-    interrupt_removal(w, &s);
+    interrupt_integration_removal(w, &s);
     world_sql(w, "update jobs set due = 0 where kind = 'integration-removal'");
     world_restart(w);
-    expect_all_removed(w);
+    expect_integration_is_removed(w);
 }
 
 static void guild_can_be_deleted_during_an_integration_removal(struct world *w)
 {
     struct large_integration s = create_large_integration(w);
 
-    interrupt_removal(w, &s);
+    interrupt_integration_removal(w, &s);
     expect_status(client_delete(s.ada, "/guilds/%s", s.guild), 204);
     world_sql(w, "update jobs set due = 0 where kind = 'integration-removal'");
     world_restart(w);
     expect_number(w, 0, "select count(*) from jobs where kind = 'integration-removal'");
-    expect_all_removed(w);
+    expect_integration_is_removed(w);
 }
 
 const struct test integrations_removal_tests[] = {

@@ -51,7 +51,7 @@ static void *run_racer(void *arg)
     return NULL;
 }
 
-static void run_race_round(struct test_bot *s)
+static void run_concurrent_callbacks(struct test_bot *s)
 {
     struct racer racers[RACERS];
     pthread_barrier_t start;
@@ -78,7 +78,7 @@ static void exactly_one_of_many_concurrent_responses_wins(struct world *w)
 
     unexpected = 0;
     for (int round = 0; round < ROUNDS; round++) {
-        run_race_round(&s);
+        run_concurrent_callbacks(&s);
         for (int i = 0; i < ASKS; i++) {
             expect(won[i] == 1);
             expect(lost[i] == RACERS - 1);

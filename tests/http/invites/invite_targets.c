@@ -111,8 +111,8 @@ static bool response_contains(struct answer a, const char *code)
 }
 
 /* Checks the lists and the audit log; events are tested below. */
-static void expect_code_shown(struct client *c, const char *guild, const char *channel,
-                              const char *code, bool shown)
+static void expect_invite_code_shown(struct client *c, const char *guild, const char *channel,
+                                     const char *code, bool shown)
 {
     expect(response_contains(client_get(c, "/guilds/%s/invites", guild), code) == shown);
     expect(response_contains(client_get(c, "/channels/%s/invites", channel), code) == shown);
@@ -134,16 +134,16 @@ static void invites_with_roles_are_listed_only_for_members_who_can_give_them(str
                                    "/channels/%s/invites", channel),
                        "code");
     plain = answer_text(client_post(h.ada, "{}", "/channels/%s/invites", channel), "code");
-    expect_code_shown(h.ada, h.guild, channel, above, true);
-    expect_code_shown(h.bob, h.guild, channel, above, false);
-    expect_code_shown(h.bob, h.guild, channel, both, false);
-    expect_code_shown(h.bob, h.guild, channel, below, true);
+    expect_invite_code_shown(h.ada, h.guild, channel, above, true);
+    expect_invite_code_shown(h.bob, h.guild, channel, above, false);
+    expect_invite_code_shown(h.bob, h.guild, channel, both, false);
+    expect_invite_code_shown(h.bob, h.guild, channel, below, true);
     expect(response_contains(client_get(h.bob, "/guilds/%s/invites", h.guild), plain));
     expect(response_contains(client_get(h.bob, "/guilds/%s/audit-logs", h.guild), plain));
     /* Without MANAGE_ROLES the role's position does not matter. */
     world_sql(w, "update roles set permissions = %llu where id = %s",
               BITS(READING & ~PERMISSION(MANAGE_ROLES)), h.bobs);
-    expect_code_shown(h.bob, h.guild, channel, below, false);
+    expect_invite_code_shown(h.bob, h.guild, channel, below, false);
     world_sql(w, "update roles set permissions = %llu where id = %s",
               BITS(PERMISSION(VIEW_AUDIT_LOG)), h.bobs);
     expect(!response_contains(client_get(h.bob, "/guilds/%s/invites", h.guild), below));

@@ -533,7 +533,7 @@ static enum err issue_token(struct tx *tx, void *arg)
 {
     struct issue *i = arg;
 
-    return auth_issue_token(guildhall_auth(world_server(i->world)), tx, &i->grant, &i->token);
+    return auth_issue_token(guildhall_get_auth(world_server(i->world)), tx, &i->grant, &i->token);
 }
 
 /* Issues an access token of a user for application 77. */
@@ -546,8 +546,8 @@ static const char *issue_access_token(struct world *w, struct client *c, const c
                                   .scopes = str_of(scopes),
                                   .expires_at = clock_us() + 3600 * INT64_C(1000000) } };
 
-    expect(
-        !store_run(guildhall_store(world_server(w)), STORE_WRITE, world_arena(w), issue_token, &i));
+    expect(!store_run(guildhall_get_store(world_server(w)), STORE_WRITE, world_arena(w),
+                      issue_token, &i));
     return str_dup_cstring(world_arena(w), i.token);
 }
 

@@ -94,7 +94,7 @@ static bool is_exception(const char *name)
     return false;
 }
 
-static void check_exception(struct world *w, const struct route *r)
+static void check_route_is_a_known_exception(struct world *w, const struct route *r)
 {
     (void)w;
     if (r->allowed_when_restricted != is_exception(r->name))
@@ -104,7 +104,7 @@ static void check_exception(struct world *w, const struct route *r)
 
 static void routes_allowed_for_restricted_members_match_the_tests_list(struct world *w)
 {
-    each_route(w, check_exception);
+    each_route(w, check_route_is_a_known_exception);
 }
 
 static const char *path_parameter(struct str name)

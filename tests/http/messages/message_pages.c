@@ -10,8 +10,8 @@
 #define WITH_TEXT "select count(*) from messages where id = %s and shown is not null"
 
 /* Expects that a page with only this message has the bytes of the single message. */
-static void expect_page_matches_at(const char *file, int line, struct client *c,
-                                   const char *channel, const char *id)
+static void expect_page_equals_single_message_at(const char *file, int line, struct client *c,
+                                                 const char *channel, const char *id)
 {
     struct answer alone = client_get(c, MESSAGE, channel, id);
     struct answer page = client_get(c, MESSAGES "?around=%s&limit=1", channel, id);
@@ -20,7 +20,8 @@ static void expect_page_matches_at(const char *file, int line, struct client *c,
     if (alone.status != 200 || !str_is(page.body, wanted))
         fail_test(file, line, "a page shows %.*s, not %s", STR_ARGS(page.body), wanted);
 }
-#define expect_page_alike(c, channel, id) expect_page_matches_at(__FILE__, __LINE__, c, channel, id)
+#define expect_page_alike(c, channel, id) \
+    expect_page_equals_single_message_at(__FILE__, __LINE__, c, channel, id)
 
 static bool has_cached_json(struct world *w, const char *id)
 {

@@ -69,7 +69,7 @@ static uint64_t count_retries(struct world *w)
 {
     struct store_stats stats;
 
-    store_stats(guildhall_store(w->server), &stats);
+    store_read_stats(guildhall_get_store(w->server), &stats);
     return stats.retries;
 }
 
@@ -81,7 +81,7 @@ static void expect_no_conflicts(struct world *w, uint64_t before)
     enum { PREEMPTED_MAX = 5 };
     struct store_stats stats;
 
-    store_stats(guildhall_store(w->server), &stats);
+    store_read_stats(guildhall_get_store(w->server), &stats);
     expect(stats.retries <= before + PREEMPTED_MAX ||
            str_is(str_of(stats.retried), "message-indexing"));
 }

@@ -22,8 +22,8 @@ static struct answer search_messages(struct client *c, const char *guild, const 
     return a;
 }
 
-static void expect_found_at(int line, struct client *c, const char *guild, const char *query,
-                            int total, const char *first)
+static void expect_search_result_at(int line, struct client *c, const char *guild,
+                                    const char *query, int total, const char *first)
 {
     struct answer a = search_messages(c, guild, query);
     const struct dom *n = a.json ? dom_at(a.json, "total_results") : NULL;
@@ -34,7 +34,7 @@ static void expect_found_at(int line, struct client *c, const char *guild, const
         fail_test(__FILE__, line, "%s: %.*s", query, STR_ARGS(a.body));
 }
 #define expect_found(c, guild, query, total, first) \
-    expect_found_at(__LINE__, c, guild, query, total, first)
+    expect_search_result_at(__LINE__, c, guild, query, total, first)
 
 static int64_t count_unindexed(struct world *w)
 {
@@ -457,7 +457,7 @@ static void very_common_word_is_not_searched_as_a_prefix(struct world *w)
     const char *other = make_channel(ada, v.id, "{'name': 'other'}");
     const char *there = TEXT(w, "content=common&channel_id=%s", other);
     /* FTS5 would read the rows of all words with this prefix; PostgreSQL does not. */
-    bool sqlite = str_is(str_of(store_engine_name(guildhall_store(world_server(w)))), "sqlite");
+    bool sqlite = str_is(str_of(store_engine_name(guildhall_get_store(world_server(w)))), "sqlite");
     const char *newest = sqlite ? "common" : "a commonly used word";
     int last = sqlite ? 9999 : 99, all = sqlite ? 10000 : 101;
 

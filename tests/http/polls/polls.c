@@ -333,7 +333,7 @@ static void expect_poll_rows_deleted(struct world *w)
 }
 
 /* Inserts votes of so many deleted accounts. */
-static void insert_votes(struct poll_test *b)
+static void insert_poll_votes(struct poll_test *b)
 {
     struct world *w = b->v.world;
 
@@ -353,7 +353,7 @@ static void deleting_a_message_deletes_its_poll(struct world *w)
 {
     struct poll_test b = create_poll(w, ASK);
 
-    insert_votes(&b);
+    insert_poll_votes(&b);
     expect_json(get_poll_message(&b, b.ada),
                 "{'poll': {'results': {'answer_counts': [{'count': %d}, {}]}}}", VOTERS);
     expect_status(client_delete(b.ada, MESSAGE, b.v.channel, b.message), 204);
@@ -366,7 +366,7 @@ static void deleting_a_channel_deletes_its_polls(struct world *w)
 {
     struct poll_test b = create_poll(w, ASK);
 
-    insert_votes(&b);
+    insert_poll_votes(&b);
     expect_status(client_delete(b.ada, "/channels/%s", b.v.channel), 200);
     expect_poll_rows_deleted(w);
     expect_soon(world_number(w, "select count(*) from messages") == 0);

@@ -159,7 +159,8 @@ static int64_t type_from_list(struct client *c, const struct client *other)
     return UNKNOWN;
 }
 
-static void expect_events_match_lists(struct world *w, struct client *const *people, int count)
+static void expect_events_match_relationship_lists(struct world *w, struct client *const *people,
+                                                   int count)
 {
     for (int i = 0; i < count; i++)
         for (int j = 0; j < count; j++)
@@ -191,7 +192,7 @@ static void concurrent_mutual_friend_requests_make_friends(struct world *w)
         expect(type_of(p.ada, p.bob) == 1 && type_of(p.bob, p.ada) == 1);
         expect_status(client_delete(p.ada, RELATIONSHIPS "/%s", p.bob->id), 204);
     }
-    expect_events_match_lists(w, both, 2);
+    expect_events_match_relationship_lists(w, both, 2);
 }
 
 static void concurrent_accept_and_cancel_leave_no_relationship(struct world *w)
@@ -216,7 +217,7 @@ static void concurrent_accept_and_cancel_leave_no_relationship(struct world *w)
         expect(actors[1].last == 204 || actors[1].last == 400);
         expect(type_of(p.ada, p.bob) == -1 && type_of(p.bob, p.ada) == -1);
     }
-    expect_events_match_lists(w, both, 2);
+    expect_events_match_relationship_lists(w, both, 2);
 }
 
 static const struct action all_actions[] = {
@@ -241,7 +242,7 @@ static void concurrent_actions_of_two_users_leave_consistent_pairs(struct world 
                                     .action_count = COUNT_OF(all_actions) };
     run_actors(actors, 2);
     expect_consistent_pairs(w);
-    expect_events_match_lists(w, both, 2);
+    expect_events_match_relationship_lists(w, both, 2);
 }
 
 /* PostgreSQL aborts one of two deadlocked transactions after a second by default. */
@@ -273,7 +274,7 @@ static void concurrent_actions_of_three_users_cause_no_deadlock(struct world *w)
     /* No transaction waited for another one until the deadlock timeout. */
     expect(actors[0].slow + actors[1].slow + actors[2].slow == 0);
     expect_consistent_pairs(w);
-    expect_events_match_lists(w, all, 3);
+    expect_events_match_relationship_lists(w, all, 3);
 }
 
 const struct test relationships_races_tests[] = {

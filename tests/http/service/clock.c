@@ -39,7 +39,7 @@ static void clock_set_back_does_not_prolong_rate_limits(struct world *w)
 
     for (int i = 0; i < 40; i++)
         expect_status(client_get(ada, "/users/@me"), 200);
-    clock_step_wall(-MINUTES(10));
+    clock_step_wall_clock(-MINUTES(10));
     world_wait(w, 11);
     expect_status(client_get(ada, "/users/@me"), 200);
 }
@@ -55,7 +55,7 @@ static void clock_set_back_is_logged_and_ids_stay_increasing(struct world *w)
     expect_json(get_readiness(w), "{'status': 'ok'}");
     expect(!strstr(get_readiness(w).body.p, "warning"));
     world_log_begin(w);
-    clock_step_wall(-MINUTES(10));
+    clock_step_wall_clock(-MINUTES(10));
     expect_soon(metrics_contain(w, "\nguildhall_clock_steps_total 1\n"));
     struct answer after = client_post(ada, "{'content': 'b'}", "/channels/%s/messages", channel);
     expect(id_of(answer_text(after, "id")) > id_of(answer_text(before, "id")));
@@ -66,7 +66,7 @@ static void clock_set_back_is_logged_and_ids_stay_increasing(struct world *w)
            metrics_contain(w, "\nguildhall_clock_behind_seconds 6"));
     const char *log = world_log_end(w);
     expect(strstr(log, "stepped back by 6") || strstr(log, "stepped back by 5"));
-    clock_step_wall(MINUTES(10));
+    clock_step_wall_clock(MINUTES(10));
     expect_soon(!strstr(get_readiness(w).body.p, "warning"));
 }
 
@@ -76,7 +76,7 @@ static void start_with_a_clock_behind_the_database_is_reported(struct world *w)
 
     (void)ada;
     world_stop(w);
-    clock_step_wall(-MINUTES(30));
+    clock_step_wall_clock(-MINUTES(30));
     world_log_begin(w);
     expect(world_try_start(w));
     const char *log = world_log_end(w);
@@ -92,7 +92,7 @@ static void ids_stay_above_database_ids_after_a_small_clock_step(struct world *w
     struct client *ada = world_client(w, "ada");
 
     world_stop(w);
-    clock_step_wall(-MINUTES(1) / 2);
+    clock_step_wall_clock(-MINUTES(1) / 2);
     snowflake_set_node(0); /* a new process starts with this state */
     expect(world_try_start(w));
     expect(!strstr(get_readiness(w).body.p, "warning"));

@@ -118,7 +118,8 @@ enum { MOST_SCHEMAS = 256 };
 static const struct schema *seen[MOST_SCHEMAS];
 static size_t seen_count;
 
-static void check_schema(enum side side, const struct schema *s, const char *route)
+static void check_credential_fields_of_schema(enum side side, const struct schema *s,
+                                              const char *route)
 {
     for (size_t i = 0; i < seen_count; i++)
         if (seen[i] == s)
@@ -133,7 +134,7 @@ static void check_schema(enum side side, const struct schema *s, const char *rou
         while (t && (t->kind == KIND_ARRAY || t->kind == KIND_MAP))
             t = t->of;
         if (t && t->kind == KIND_OBJECT && t->schema)
-            check_schema(side, t->schema, route);
+            check_credential_fields_of_schema(side, t->schema, route);
     }
 }
 
@@ -143,7 +144,7 @@ static void check_type(enum side side, const struct type *t, const char *route)
     while (t && (t->kind == KIND_ARRAY || t->kind == KIND_MAP))
         t = t->of;
     if (t && t->kind == KIND_OBJECT && t->schema)
-        check_schema(side, t->schema, route);
+        check_credential_fields_of_schema(side, t->schema, route);
 }
 
 static void check_route(struct world *w, const struct route *r)
@@ -153,7 +154,7 @@ static void check_route(struct world *w, const struct route *r)
     check_type(BODY, r->body, r->name);
     seen_count = 0;
     if (r->query)
-        check_schema(QUERY, r->query, r->name);
+        check_credential_fields_of_schema(QUERY, r->query, r->name);
 }
 
 static bool test_exists(const char *name)
@@ -261,15 +262,15 @@ static void expect_refused(enum side side, const char *field, const char *route,
 }
 
 /* Checks two fields of one response. */
-static void expect_both_allowed(const char *one, const char *other, const char *route,
-                                struct answer a)
+static void expect_access_to_both_is_allowed(const char *one, const char *other, const char *route,
+                                             struct answer a)
 {
     expect_allowed(REPLY, one, route, a);
     expect_allowed(REPLY, other, route, a);
 }
 
-static void expect_both_refused(const char *one, const char *other, const char *route,
-                                struct answer a)
+static void expect_access_to_both_is_refused(const char *one, const char *other, const char *route,
+                                             struct answer a)
 {
     expect_refused(REPLY, one, route, a);
     expect_refused(REPLY, other, route, a);
@@ -289,32 +290,33 @@ static void check_guild_invites(struct world *w)
     const char *body = TEXT(w, "{'role_ids': ['%s']}", h.high), *code;
     struct answer a = client_post(h.ada, body, "/channels/%s/invites", channel);
 
-    expect_both_allowed(CODE, ROLES, "create_channel_invite", a);
+    expect_access_to_both_is_allowed(CODE, ROLES, "create_channel_invite", a);
     expect_allowed(BODY, "InviteDraft.role_ids", "create_channel_invite", a);
     code = answer_text(a, "code");
     a = client_post(h.bob, body, "/channels/%s/invites", channel);
-    expect_both_refused(CODE, ROLES, "create_channel_invite", a);
+    expect_access_to_both_is_refused(CODE, ROLES, "create_channel_invite", a);
     expect_refused(BODY, "InviteDraft.role_ids", "create_channel_invite", a);
-    expect_both_allowed(CODE, ROLES, "get_channel_invites",
-                        client_get(h.ada, "/channels/%s/invites", channel));
-    expect_both_refused(CODE, ROLES, "get_channel_invites",
-                        client_get(h.bob, "/channels/%s/invites", channel));
-    expect_both_allowed(CODE, ROLES, "get_guild_invites",
-                        client_get(h.ada, "/guilds/%s/invites", h.guild));
-    expect_both_refused(CODE, ROLES, "get_guild_invites",
-                        client_get(h.bob, "/guilds/%s/invites", h.guild));
+    expect_access_to_both_is_allowed(CODE, ROLES, "get_channel_invites",
+                                     client_get(h.ada, "/channels/%s/invites", channel));
+    expect_access_to_both_is_refused(CODE, ROLES, "get_channel_invites",
+                                     client_get(h.bob, "/channels/%s/invites", channel));
+    expect_access_to_both_is_allowed(CODE, ROLES, "get_guild_invites",
+                                     client_get(h.ada, "/guilds/%s/invites", h.guild));
+    expect_access_to_both_is_refused(CODE, ROLES, "get_guild_invites",
+                                     client_get(h.bob, "/guilds/%s/invites", h.guild));
     /* Every caller may read an invite by its code; the code is required. */
-    expect_both_allowed("Invite.code", "Invite.roles", "get_invite",
-                        client_get(eve, "/invites/%s", code));
-    expect_both_refused("Invite.code", "Invite.roles", "get_invite",
-                        client_get(eve, "/invites/wrongone"));
-    expect_both_allowed("Invite.code", "Invite.roles", "accept_invite",
-                        client_post(eve, NULL, "/invites/%s", code));
-    expect_both_refused("Invite.code", "Invite.roles", "accept_invite",
-                        client_post(eve, NULL, "/invites/wrongone"));
-    expect_both_refused(CODE, ROLES, "remove_invite",
-                        client_delete(world_client(w, "uma"), "/invites/%s", code));
-    expect_both_allowed(CODE, ROLES, "remove_invite", client_delete(h.ada, "/invites/%s", code));
+    expect_access_to_both_is_allowed("Invite.code", "Invite.roles", "get_invite",
+                                     client_get(eve, "/invites/%s", code));
+    expect_access_to_both_is_refused("Invite.code", "Invite.roles", "get_invite",
+                                     client_get(eve, "/invites/wrongone"));
+    expect_access_to_both_is_allowed("Invite.code", "Invite.roles", "accept_invite",
+                                     client_post(eve, NULL, "/invites/%s", code));
+    expect_access_to_both_is_refused("Invite.code", "Invite.roles", "accept_invite",
+                                     client_post(eve, NULL, "/invites/wrongone"));
+    expect_access_to_both_is_refused(CODE, ROLES, "remove_invite",
+                                     client_delete(world_client(w, "uma"), "/invites/%s", code));
+    expect_access_to_both_is_allowed(CODE, ROLES, "remove_invite",
+                                     client_delete(h.ada, "/invites/%s", code));
 
     world_sql(w, "update guilds set features = '[\"VANITY_URL\"]' where id = %s", h.guild);
     a = client_patch(h.bob, "{'code': 'our-place'}", "/guilds/%s/vanity-url", h.guild);
@@ -446,31 +448,36 @@ static void check_app_webhooks(struct world *w)
     struct answer a = client_post(bot, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel);
     id = answer_text(a, "id");
     token = answer_text(a, "token");
-    expect_both_allowed(TOKEN_OF, URL_OF, "create_webhook", a);
-    expect_both_refused(TOKEN_OF, URL_OF, "create_webhook",
-                        client_post(eve, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel));
-    expect_both_allowed(TOKEN_OF, URL_OF, "get_webhook", client_get(bot, "/webhooks/%s", id));
-    expect_both_refused(TOKEN_OF, URL_OF, "get_webhook", client_get(wim, "/webhooks/%s", id));
-    expect_both_allowed(TOKEN_OF, URL_OF, "modify_webhook",
-                        client_patch(bot, "{'name': 'New'}", "/webhooks/%s", id));
-    expect_both_refused(TOKEN_OF, URL_OF, "modify_webhook",
-                        client_patch(wim, "{'name': 'Newer'}", "/webhooks/%s", id));
-    expect_both_allowed(TOKEN_OF, URL_OF, "list_channel_webhooks",
-                        client_get(bot, "/channels/%s/webhooks", v.channel));
-    expect_both_refused(TOKEN_OF, URL_OF, "list_channel_webhooks",
-                        client_get(wim, "/channels/%s/webhooks", v.channel));
-    expect_both_allowed(TOKEN_OF, URL_OF, "list_guild_webhooks",
-                        client_get(bot, "/guilds/%s/webhooks", v.id));
-    expect_both_refused(TOKEN_OF, URL_OF, "list_guild_webhooks",
-                        client_get(wim, "/guilds/%s/webhooks", v.id));
-    expect_both_allowed(TOKEN_OF, URL_OF, "get_webhook_with_token",
-                        client_get(nobody, "/webhooks/%s/%s", id, token));
-    expect_both_refused(TOKEN_OF, URL_OF, "get_webhook_with_token",
-                        client_get(nobody, "/webhooks/%s/wrong", id));
-    expect_both_allowed(TOKEN_OF, URL_OF, "modify_webhook_with_token",
-                        client_patch(nobody, "{'name': 'Own'}", "/webhooks/%s/%s", id, token));
-    expect_both_refused(TOKEN_OF, URL_OF, "modify_webhook_with_token",
-                        client_patch(nobody, "{'name': 'Own'}", "/webhooks/%s/wrong", id));
+    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "create_webhook", a);
+    expect_access_to_both_is_refused(
+        TOKEN_OF, URL_OF, "create_webhook",
+        client_post(eve, "{'name': 'Post'}", "/channels/%s/webhooks", v.channel));
+    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "get_webhook",
+                                     client_get(bot, "/webhooks/%s", id));
+    expect_access_to_both_is_refused(TOKEN_OF, URL_OF, "get_webhook",
+                                     client_get(wim, "/webhooks/%s", id));
+    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "modify_webhook",
+                                     client_patch(bot, "{'name': 'New'}", "/webhooks/%s", id));
+    expect_access_to_both_is_refused(TOKEN_OF, URL_OF, "modify_webhook",
+                                     client_patch(wim, "{'name': 'Newer'}", "/webhooks/%s", id));
+    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "list_channel_webhooks",
+                                     client_get(bot, "/channels/%s/webhooks", v.channel));
+    expect_access_to_both_is_refused(TOKEN_OF, URL_OF, "list_channel_webhooks",
+                                     client_get(wim, "/channels/%s/webhooks", v.channel));
+    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "list_guild_webhooks",
+                                     client_get(bot, "/guilds/%s/webhooks", v.id));
+    expect_access_to_both_is_refused(TOKEN_OF, URL_OF, "list_guild_webhooks",
+                                     client_get(wim, "/guilds/%s/webhooks", v.id));
+    expect_access_to_both_is_allowed(TOKEN_OF, URL_OF, "get_webhook_with_token",
+                                     client_get(nobody, "/webhooks/%s/%s", id, token));
+    expect_access_to_both_is_refused(TOKEN_OF, URL_OF, "get_webhook_with_token",
+                                     client_get(nobody, "/webhooks/%s/wrong", id));
+    expect_access_to_both_is_allowed(
+        TOKEN_OF, URL_OF, "modify_webhook_with_token",
+        client_patch(nobody, "{'name': 'Own'}", "/webhooks/%s/%s", id, token));
+    expect_access_to_both_is_refused(
+        TOKEN_OF, URL_OF, "modify_webhook_with_token",
+        client_patch(nobody, "{'name': 'Own'}", "/webhooks/%s/wrong", id));
 }
 
 static void check_app_secrets(struct world *w)
@@ -516,16 +523,16 @@ static void check_app_tokens(struct world *w)
     code = url_part(a, "code");
     a = request_token(&s, BY_CODE, code, "wrong");
     expect_refused(BODY, "TokenRequest.client_secret", "exchange_token", a);
-    expect_both_refused("AccessToken.access_token", "AccessToken.refresh_token", "exchange_token",
-                        a);
+    expect_access_to_both_is_refused("AccessToken.access_token", "AccessToken.refresh_token",
+                                     "exchange_token", a);
     expect_refused(BODY, "TokenRequest.code", "exchange_token",
                    request_token(&s, BY_CODE, "wrong", s.secret));
     code = get_code(s.bob, s.app, "identify");
     a = request_token(&s, BY_CODE, code, s.secret);
     expect_allowed(BODY, "TokenRequest.client_secret", "exchange_token", a);
     expect_allowed(BODY, "TokenRequest.code", "exchange_token", a);
-    expect_both_allowed("AccessToken.access_token", "AccessToken.refresh_token", "exchange_token",
-                        a);
+    expect_access_to_both_is_allowed("AccessToken.access_token", "AccessToken.refresh_token",
+                                     "exchange_token", a);
     refresh = answer_text(a, "refresh_token");
     expect_refused(BODY, "TokenRequest.refresh_token", "exchange_token",
                    request_token(&s, BY_REFRESH, "wrong", s.secret));

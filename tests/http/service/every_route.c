@@ -54,7 +54,7 @@ static enum err revoke_client_token(struct tx *tx, void *arg)
 static void every_route_refuses_revoked_and_expired_tokens(struct world *w)
 {
     struct client *ada = world_client(w, "ada"), *bot = world_bot(w, "helper");
-    struct store *store = guildhall_store(world_server(w));
+    struct store *store = guildhall_get_store(world_server(w));
 
     for (int kind = 0; kind < 3; kind++) {
         const struct client *owner = kind == 1 ? bot : ada;
@@ -75,7 +75,7 @@ static void every_route_refuses_revoked_and_expired_tokens(struct world *w)
 
 static struct client *person, *machine, *app;
 
-static void check_account_type(struct world *w, const struct route *r)
+static void check_callers_of_wrong_account_type(struct world *w, const struct route *r)
 {
     (void)w;
     if (route_is_open(r))
@@ -95,7 +95,7 @@ static void every_route_refuses_callers_of_the_wrong_type(struct world *w)
     person = world_client(w, "ada");
     machine = world_bot(w, "helper");
     app = world_token(w, person, CALLER_BEARER, "email", 0);
-    each_route(w, check_account_type);
+    each_route(w, check_callers_of_wrong_account_type);
 }
 
 /* --- bodies --------------------------------------------------------------------------- */
@@ -230,7 +230,7 @@ static void check_response(const struct route *r, struct answer a)
 
 static size_t event_cursor;
 
-static void check_smallest_call(struct world *w, const struct route *r)
+static void check_call_with_smallest_body(struct world *w, const struct route *r)
 {
     struct client *c = route_caller(w, r);
     const char *id = *c->id ? c->id : "1";
@@ -251,7 +251,7 @@ static void check_smallest_call(struct world *w, const struct route *r)
 static void every_route_sends_the_status_and_events_its_row_declares(struct world *w)
 {
     event_cursor = 0;
-    each_route(w, check_smallest_call);
+    each_route(w, check_call_with_smallest_body);
 }
 
 const struct test every_route_tests[] = {

@@ -65,7 +65,7 @@ static const struct job_kind fetch_kind = { "fetch", "Takes long.", .start = run
 static struct job held;
 static atomic_int holds;
 
-static void run_hold_job(struct api *api, struct loop *loop, const struct job *job)
+static void run_job_without_finishing_it(struct api *api, struct loop *loop, const struct job *job)
 {
     (void)api, (void)loop;
     if (holds == 0)
@@ -73,7 +73,8 @@ static void run_hold_job(struct api *api, struct loop *loop, const struct job *j
     held.data = (struct str){ 0 };
     holds++;
 }
-static const struct job_kind hold_kind = { "hold", "Goes on.", .start = run_hold_job,
+static const struct job_kind hold_kind = { "hold", "Goes on.",
+                                           .start = run_job_without_finishing_it,
                                            .lease_ms = 60 * 1000 };
 
 static const struct job_kind *const kinds[] = { &append_kind, &fetch_kind, &hold_kind, NULL };
@@ -214,7 +215,7 @@ static const struct domain plans_domain = {
 };
 static const struct domain *const domains[] = { &plans_domain, NULL };
 
-static void expect_hold_count(int n)
+static void expect_count_of_unfinished_runs(int n)
 {
     expect_soon(holds == n);
 }
@@ -244,13 +245,13 @@ static void wait_for_due_jobs(struct client *witness)
 }
 
 /* Waits until the failed job is rescheduled. */
-static void wait_for_failures(struct world *w, int left)
+static void wait_for_remaining_failures(struct world *w, int left)
 {
     expect_soon(failures_left == left);
     world_settle(w);
 }
 
-static void wait_for_starts(int n)
+static void wait_for_job_start_count(int n)
 {
     expect_soon(starts == n);
 }
@@ -354,10 +355,10 @@ static void failed_job_is_rolled_back_and_retried(struct world *w)
 
     failures_left = 2;
     expect_status(client_post(ada, "{'word': 'a', 'seconds': 0}", "/plan"), 204);
-    wait_for_failures(w, 1);
+    wait_for_remaining_failures(w, 1);
     expect_bio(ada, "");
     world_wait(w, 5);
-    wait_for_failures(w, 0);
+    wait_for_remaining_failures(w, 0);
     expect_bio(ada, "");
     expect_silence(ada);
     world_wait(w, 5);
@@ -370,7 +371,7 @@ static void job_whose_lease_expires_is_started_again(struct world *w)
 
     starts = 0;
     expect_status(client_post(ada, NULL, "/fetch"), 204);
-    wait_for_starts(1);
+    wait_for_job_start_count(1);
     world_wait(w, 59);
     wait_for_due_jobs(bob);
     expect(starts == 1);
@@ -388,13 +389,13 @@ static void job_scheduled_again_while_running_runs_again(struct world *w)
 
     holds = 0;
     expect_status(client_post(ada, NULL, "/hold"), 204);
-    expect_hold_count(1);
+    expect_count_of_unfinished_runs(1);
     expect_status(client_patch(ada, NULL, "/hold"), 204);
     expect_status(client_post(ada, NULL, "/hold"), 204); /* in 100 seconds */
     expect_status(client_patch(ada, NULL, "/hold"), 404);
     expect_status(client_delete(ada, "/hold"), 204);
     world_wait(w, 100);
-    expect_hold_count(2);
+    expect_count_of_unfinished_runs(2);
     expect_status(client_patch(ada, NULL, "/hold"), 404);
 }
 
@@ -404,7 +405,7 @@ static void finished_job_is_not_started_again(struct world *w)
 
     holds = 0;
     expect_status(client_post(ada, NULL, "/hold"), 204);
-    expect_hold_count(1);
+    expect_count_of_unfinished_runs(1);
     expect_status(client_delete(ada, "/hold"), 204);
     expect_status(client_patch(ada, NULL, "/hold"), 404);
     expect_status(client_post(ada, "{'word': 'later', 'seconds': 1000}", "/plan"), 204);

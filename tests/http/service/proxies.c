@@ -91,7 +91,7 @@ static uint64_t count_bytes_read(struct world *w)
 {
     struct http_server_stats stats;
 
-    http_server_stats(api_get_http_server(guildhall_api(world_server(w))), &stats);
+    http_server_read_stats(api_get_http_server(guildhall_get_api(world_server(w))), &stats);
     return stats.bytes_in;
 }
 
@@ -146,7 +146,7 @@ static void configure_public_url(struct config *config)
 
 static void expect_private_endpoints(struct world *w, bool allowed)
 {
-    expect(api_options(guildhall_api(world_server(w)))->private_endpoints == allowed);
+    expect(api_options(guildhall_get_api(world_server(w)))->private_endpoints == allowed);
 }
 
 static void local_server_may_call_endpoints_on_private_addresses(struct world *w)

@@ -24,8 +24,8 @@ static struct answer console_get(struct world *w, const char *path)
 }
 
 /* Expects the hint of the newest record to contain each part; parts are separated by '|'. */
-static void expect_hint_at(int line, struct world *w, const char *filter, const char *parts,
-                           const char *docs)
+static void expect_hint_of_newest_record_at(int line, struct world *w, const char *filter,
+                                            const char *parts, const char *docs)
 {
     struct answer a =
         console_get(w, str_printf(world_arena(w), "/console/traffic?limit=1%s", filter).p);
@@ -43,10 +43,11 @@ static void expect_hint_at(int line, struct world *w, const char *filter, const 
         expect(strcmp(answer_text(a, "records.0.docs"), docs) == 0);
 }
 #define expect_hint(w, filter, parts, code) \
-    expect_hint_at(__LINE__, (w), (filter), (parts), "docs/errors.md#" #code)
+    expect_hint_of_newest_record_at(__LINE__, (w), (filter), (parts), "docs/errors.md#" #code)
 
 /* Denies a permission in the channel; type 0: of a role, 1: of a member. */
-static void deny_in_channel(struct test_bot *s, int type, const char *id, uint64_t denied)
+static void deny_permission_in_channel(struct test_bot *s, int type, const char *id,
+                                       uint64_t denied)
 {
     const char *json =
         TEXT(s->world, "{'type': %d, 'allow': '0', 'deny': '%llu'}", type, BITS(denied));
@@ -63,7 +64,7 @@ static void missing_permission_is_named_with_the_overwrite_that_took_it(struct w
 
     test_guild_give(&s.test_guild, s.bot, role);
     world_sql(w, "update roles set name = 'Muted' where id = %s", role);
-    deny_in_channel(&s, 0, role, PERMISSION(SEND_MESSAGES));
+    deny_permission_in_channel(&s, 0, role, PERMISSION(SEND_MESSAGES));
     struct answer a = client_post(s.bot, "{'content': 'x'}", "/channels/%s/messages", channel);
     expect_error(a, 403, 50013);
     expect(str_is(answer_header(a, "X-Guildhall-Cause"), "missing SEND_MESSAGES"));
@@ -81,7 +82,7 @@ static void permission_in_a_thread_is_explained_by_its_parent(struct world *w)
         client_post(s.ada, "{'name': 'branch', 'type': 11}", "/channels/%s/threads", channel),
         "id");
 
-    deny_in_channel(&s, 0, s.test_guild.id, PERMISSION(SEND_MESSAGES_IN_THREADS));
+    deny_permission_in_channel(&s, 0, s.test_guild.id, PERMISSION(SEND_MESSAGES_IN_THREADS));
     expect_error(client_post(s.bot, "{'content': 'x'}", "/channels/%s/messages", thread), 403,
                  50013);
     expect_hint(w, "", TEXT(w, "the overwrite of @everyone in #%s denies", parent), 50013);
@@ -119,7 +120,7 @@ static void hidden_channel_and_foreign_guild_are_explained(struct world *w)
     struct test_bot s = world_test_bot(w);
     const char *channel = s.test_guild.channel;
 
-    deny_in_channel(&s, 0, s.test_guild.id, PERMISSION(VIEW_CHANNEL));
+    deny_permission_in_channel(&s, 0, s.test_guild.id, PERMISSION(VIEW_CHANNEL));
     expect_error(client_get(s.bot, "/channels/%s/messages", channel), 403, 50001);
     expect_hint(w, "", "lacks VIEW_CHANNEL in #|the overwrite of @everyone", 50001);
     struct test_guild other = world_test_guild(w, s.bob);
@@ -127,7 +128,7 @@ static void hidden_channel_and_foreign_guild_are_explained(struct world *w)
     expect_hint(w, "", "not a member of this server|client_id=", 50001);
 }
 
-static void rank_timeout_and_owner_are_named(struct world *w)
+static void refusals_by_rank_timeout_or_ownership_are_explained(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *high = test_guild_role(&s.test_guild, 5, 0);
@@ -156,7 +157,7 @@ static void rank_timeout_and_owner_are_named(struct world *w)
     expect_hint(w, "", "bob is timed out until 2099-01-01|remove the time-out", 50013);
 }
 
-static void late_second_and_foreign_answers_are_named_and_recorded_for_the_bot(struct world *w)
+static void late_second_and_foreign_responses_are_explained_to_the_bot(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     const char *bot = str_printf(world_arena(w), "&user=%s", s.bot->id).p;
@@ -197,7 +198,7 @@ static void webhook_calls_are_recorded_for_the_application(struct world *w)
                 "no content, embed", 50006);
 }
 
-static void payload_problem_shows_the_value(struct world *w)
+static void invalid_field_is_explained_with_its_value(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     char text[2102] = { 0 };
@@ -231,7 +232,7 @@ static void causes_with_long_names_are_valid_utf8(struct world *w)
         test_guild_give(&s.test_guild, s.bot, role);
         world_sql(w, "update roles set name = '%.*s%s' where id = %s", cut, "abc", name + 12, role);
         world_sql(w, "update channels set name = '%s' where id = %s", name, s.test_guild.channel);
-        deny_in_channel(&s, 0, role, PERMISSION(SEND_MESSAGES));
+        deny_permission_in_channel(&s, 0, role, PERMISSION(SEND_MESSAGES));
         expect_error(
             client_post(s.bot, "{'content': 'x'}", "/channels/%s/messages", s.test_guild.channel),
             403, 50013);
@@ -242,7 +243,7 @@ static void causes_with_long_names_are_valid_utf8(struct world *w)
     }
 }
 
-static void wrong_kind_of_token_and_missing_intent_are_named(struct world *w)
+static void wrong_token_type_and_missing_intent_are_explained(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
 
@@ -268,7 +269,7 @@ static void wrong_kind_of_token_and_missing_intent_are_named(struct world *w)
                 "asks for MESSAGE_CONTENT, which its application has not enabled", 4014);
 }
 
-static void outdated_command_version_is_named(struct world *w)
+static void outdated_command_version_is_explained(struct world *w)
 {
     struct test_commands s = world_test_commands(w);
     const char *command = make_global_command(&s, "%s", "");
@@ -280,13 +281,13 @@ static void outdated_command_version_is_named(struct world *w)
                 50035);
 }
 
-static void enable_limits(struct config *c)
+static void enable_workbench_and_rate_limits(struct config *c)
 {
     enable_workbench(c);
     c->rate_limits = true;
 }
 
-static void rate_limit_names_bucket_and_mistake(struct world *w)
+static void refusal_by_a_rate_limit_names_bucket_and_mistake(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
     struct answer a;
@@ -302,7 +303,7 @@ static void permission_is_explained_step_by_step(struct world *w)
 {
     struct test_bot s = world_test_bot(w);
 
-    deny_in_channel(&s, 1, s.bob->id, PERMISSION(SEND_MESSAGES));
+    deny_permission_in_channel(&s, 1, s.bob->id, PERMISSION(SEND_MESSAGES));
     struct answer a = console_get(
         w, str_printf(world_arena(w),
                       "/console/permissions?user=bob&permission=Send%%20Messages&channel=%s",
@@ -374,14 +375,15 @@ static void missing_delivery_is_explained_by_the_first_check_that_fails(struct w
     a = explain_delivery(&s, m);
     expect_json(a, "{'delivered': false, 'steps': [{'has': true}, {'has': true}, {'has': false}]}");
     expect(strstr(answer_text(a, "cause"), "no session has the intent GUILD_MESSAGES"));
-    expect_hint_at(__LINE__, w, "&event=READY", "this session gets no messages|(GUILDS)", "");
+    expect_hint_of_newest_record_at(__LINE__, w, "&event=READY",
+                                    "this session gets no messages|(GUILDS)", "");
     conn_close(g, 1000);
 
     conn_session(s.bot, "v=10&encoding=json", "'intents': 513");
     a = explain_delivery(&s, m);
     expect_json(a, "{'delivered': true, 'content': false}");
     expect(strstr(answer_text(a, "cause"), "the intent MESSAGE_CONTENT"));
-    deny_in_channel(&s, 1, s.bot->id, PERMISSION(VIEW_CHANNEL));
+    deny_permission_in_channel(&s, 1, s.bot->id, PERMISSION(VIEW_CHANNEL));
     a = explain_delivery(&s, m);
     expect_json(a, "{'delivered': false, 'content': false}");
     expect(strstr(answer_text(a, "cause"), "lacks VIEW_CHANNEL in #"));
@@ -429,14 +431,14 @@ const struct test refusal_causes_tests[] = {
     TEST_WITH(missing_permission_is_named_with_the_overwrite_that_took_it, enable_workbench),
     TEST_WITH(missing_permission_that_no_role_grants_names_the_roles, enable_workbench),
     TEST_WITH(hidden_channel_and_foreign_guild_are_explained, enable_workbench),
-    TEST_WITH(rank_timeout_and_owner_are_named, enable_workbench),
-    TEST_WITH(late_second_and_foreign_answers_are_named_and_recorded_for_the_bot, enable_workbench),
+    TEST_WITH(refusals_by_rank_timeout_or_ownership_are_explained, enable_workbench),
+    TEST_WITH(late_second_and_foreign_responses_are_explained_to_the_bot, enable_workbench),
     TEST_WITH(webhook_calls_are_recorded_for_the_application, enable_workbench),
-    TEST_WITH(payload_problem_shows_the_value, enable_workbench),
+    TEST_WITH(invalid_field_is_explained_with_its_value, enable_workbench),
     TEST_WITH(causes_with_long_names_are_valid_utf8, enable_workbench),
-    TEST_WITH(wrong_kind_of_token_and_missing_intent_are_named, enable_workbench),
-    TEST_WITH(outdated_command_version_is_named, enable_workbench),
-    TEST_WITH(rate_limit_names_bucket_and_mistake, enable_limits),
+    TEST_WITH(wrong_token_type_and_missing_intent_are_explained, enable_workbench),
+    TEST_WITH(outdated_command_version_is_explained, enable_workbench),
+    TEST_WITH(refusal_by_a_rate_limit_names_bucket_and_mistake, enable_workbench_and_rate_limits),
     TEST_WITH(permission_is_explained_step_by_step, enable_workbench),
     TEST_WITH(missing_delivery_is_explained_by_the_first_check_that_fails, enable_workbench),
     TEST_WITH(permission_in_a_thread_is_explained_by_its_parent, enable_workbench),

@@ -10,7 +10,7 @@ static uint64_t count_round_trips(struct world *w)
 {
     struct store_stats stats;
 
-    store_stats(guildhall_store(world_server(w)), &stats);
+    store_read_stats(guildhall_get_store(world_server(w)), &stats);
     return stats.round_trips;
 }
 

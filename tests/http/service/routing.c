@@ -127,7 +127,7 @@ static bool paths_overlap(const char *a, const char *b)
     return *a == *b;
 }
 
-static void check_namesake(struct world *w, const struct route *r)
+static void find_api_route_with_path_of_file(struct world *w, const struct route *r)
 {
     (void)w;
     if (!r->service && r->method == namesake.file->method &&
@@ -139,7 +139,7 @@ static bool has_overlapping_route(struct world *w, const struct route *r)
 {
     namesake.file = r;
     namesake.found = false;
-    each_route(w, check_namesake);
+    each_route(w, find_api_route_with_path_of_file);
     return namesake.found;
 }
 

@@ -33,7 +33,7 @@ static void health_and_readiness_of_a_running_server_are_ok(struct world *w)
 
 static void draining_server_is_not_ready_but_healthy(struct world *w)
 {
-    api_begin_draining(guildhall_api(world_server(w)));
+    api_begin_draining(guildhall_get_api(world_server(w)));
     expect_status(call_service(w, "GET", "/readyz", NULL), 503);
     expect_json(call_service(w, "GET", "/readyz", NULL), "{'status': 'draining'}");
     expect_json(call_service(w, "GET", "/healthz", NULL), "{'status': 'draining'}");
@@ -52,7 +52,7 @@ static bool is_metric_name(struct str s)
 }
 
 /* Expects "# HELP name text", "# TYPE name type", then the samples of that name. */
-static void expect_prometheus(struct str text)
+static void expect_prometheus_text_format(struct str text)
 {
     struct str name = STR("");
     bool histogram = false;
@@ -117,7 +117,7 @@ static enum err fail_with_full_storage(struct tx *tx, void *arg)
 static void server_with_a_full_disk_is_not_ready(struct world *w)
 {
     struct client *ada = world_client(w, "ada");
-    struct store *store = guildhall_store(world_server(w));
+    struct store *store = guildhall_get_store(world_server(w));
 
     expect(store_run(store, STORE_WRITE, NULL, fail_with_full_storage, NULL) == ERR_STORAGE_FULL);
     expect_status(call_service(w, "GET", "/readyz", NULL), 503);
@@ -137,7 +137,7 @@ static void metrics_have_the_prometheus_text_format(struct world *w)
 
     expect_status(a, 200);
     expect(str_is(answer_header(a, "Content-Type"), "text/plain; version=0.0.4; charset=utf-8"));
-    expect_prometheus(a.body);
+    expect_prometheus_text_format(a.body);
 }
 
 static void metrics_contain_hits_and_size_of_each_cache(struct world *w)
@@ -534,7 +534,7 @@ static uint64_t count_requests(struct world *w)
 {
     struct http_server_stats stats;
 
-    http_server_stats(api_get_http_server(guildhall_api(world_server(w))), &stats);
+    http_server_read_stats(api_get_http_server(guildhall_get_api(world_server(w))), &stats);
     return stats.requests;
 }
 

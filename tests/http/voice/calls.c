@@ -233,7 +233,7 @@ static void users_who_are_not_friends_cannot_call_each_other(struct world *w)
     expect_json(client_get(p.bob, CALL, dm), "{'ringable': true}");
 }
 
-static void insert_block(const struct client *by, const struct client *whom)
+static void insert_user_block(const struct client *by, const struct client *whom)
 {
     world_sql(by->world, "update relationships set type = 2 where user_id = %s and target_id = %s",
               by->id, whom->id);
@@ -243,7 +243,7 @@ static void block_prevents_starting_a_call(struct world *w)
 {
     struct call_users p = create_call_users(w);
 
-    insert_block(p.bob, p.ada);
+    insert_user_block(p.bob, p.ada);
     /* Neither user can start one; blocks have no effect in groups. */
     ask_voice(p.ada, NULL, p.dm, "");
     start_call(&p, p.group);
@@ -262,7 +262,7 @@ static void block_during_a_call_does_not_end_it(struct world *w)
 
     start_call(&p, p.dm);
     expect_call_start(p.bob, p.dm);
-    insert_block(p.bob, p.ada);
+    insert_user_block(p.bob, p.ada);
     ask_voice(p.ada, NULL, p.dm, ", 'self_mute': true");
     expect_event(p.ada, "VOICE_STATE_UPDATE", "{'self_mute': true, 'channel_id': '%s'}", p.dm);
 }

@@ -87,8 +87,9 @@ static void connect_with_browser(struct client *c, const char *browser)
         c, "v=10", TEXT(c->world, "'properties': {'os': 'test', 'browser': '%s'}", browser));
 }
 
-static void expect_value_about(struct voice_client *p, int op, const struct client *about,
-                               const char *name, const char *value)
+static void expect_value_about_participant(struct voice_client *p, int op,
+                                           const struct client *about, const char *name,
+                                           const char *value)
 {
     const struct dom *m = voice_client_await(p, op), *v = dom_at(m, name);
 
@@ -108,17 +109,17 @@ static void voice_client_flags_are_sent_to_other_participants(struct world *w)
     voice_client_dial(&bob, 8);
     voice_client_ready(&bob);
     voice_client_await(&bob, 11);
-    expect_value_about(&bob, 18, h.ada, "d.flags", "3");
+    expect_value_about_participant(&bob, 18, h.ada, "d.flags", "3");
     voice_client_await(&ada, 11);
-    expect_value_about(&ada, 18, h.bob, "d.flags", "4");
+    expect_value_about_participant(&ada, 18, h.bob, "d.flags", "4");
     /* Unchanged flags are not sent again. */
     ask_voice(h.ada, h.guild, h.voice, ", 'flags': 3, 'self_mute': true");
     await_self_mute(h.bob);
     voice_client_expect_none(&bob, 18);
     ask_voice(h.ada, h.guild, h.voice, ", 'flags': 1");
-    expect_value_about(&bob, 18, h.ada, "d.flags", "1");
+    expect_value_about_participant(&bob, 18, h.ada, "d.flags", "1");
     ask_voice(h.ada, h.guild, h.voice, "");
-    expect_value_about(&bob, 18, h.ada, "d.flags", NULL);
+    expect_value_about_participant(&bob, 18, h.ada, "d.flags", NULL);
     voice_client_expect_none(&ada, 18);
     voice_client_hang_up(&ada);
 }
@@ -133,18 +134,18 @@ static void voice_client_platform_is_sent_to_other_participants(struct world *w)
     struct voice_client ada = voice_client_call(&h, h.ada, h.voice, VOICE_CLIENT_AES), bob, third,
                         bot;
     bob = voice_client_call(&h, h.bob, h.voice, VOICE_CLIENT_AES);
-    expect_value_about(&ada, 20, h.bob, "d.platform", "1");
+    expect_value_about_participant(&ada, 20, h.bob, "d.platform", "1");
     /* A browser client and a bot get the others' platforms; theirs are not sent. */
     third = voice_client_join(&h, carl, h.voice);
     voice_client_dial(&third, 8);
     voice_client_ready(&third);
     voice_client_await(&third, 11);
-    expect_value_about(&third, 20, h.ada, "d.platform", "0");
-    expect_value_about(&third, 20, h.bob, "d.platform", "1");
+    expect_value_about_participant(&third, 20, h.ada, "d.platform", "0");
+    expect_value_about_participant(&third, 20, h.bob, "d.platform", "1");
     bot = voice_client_join(&h, robot, h.voice);
     voice_client_dial(&bot, 8);
     voice_client_ready(&bot);
-    expect_value_about(&bot, 20, h.ada, "d.platform", "0");
+    expect_value_about_participant(&bot, 20, h.ada, "d.platform", "0");
     voice_client_expect_none(&ada, 20);
     voice_client_expect_none(&bob, 18);
     voice_client_hang_up(&ada);

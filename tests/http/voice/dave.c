@@ -75,7 +75,7 @@ static void send_binary(struct voice_client *p, int op, struct str payload)
     buf_clear(&b);
 }
 
-static void send_package(struct voice_client *p, enum dave_fault fault)
+static void send_key_package(struct voice_client *p, enum dave_fault fault)
 {
     struct dave_identity id;
     struct buf b;
@@ -96,7 +96,7 @@ static struct voice_client join_with_key_package(const struct test_voice *h, str
 
     expect(p.described == 1);
     voice_client_await(&p, DAVE_EXTERNAL_SENDER);
-    send_package(&p, FAULT_NONE);
+    send_key_package(&p, FAULT_NONE);
     return p;
 }
 
@@ -135,7 +135,7 @@ static unsigned await_commit(struct voice_client *p, enum dave_opcode op)
     return (unsigned)mls_read_number(&r, 2);
 }
 
-static void expect_no_dave(struct voice_client *p)
+static void expect_no_dave_message(struct voice_client *p)
 {
     conn_send(p->gate, "{'op': 3, 'd': {'t': 1}}");
     for (;;) {
@@ -249,7 +249,7 @@ static void client_without_dave_downgrades_the_call_until_it_leaves(struct world
     /* Frames of a client without DAVE are never held back. */
     voice_client_say(&plain, "mine\xfa\xfa");
     expect_audio(&ada, &plain, "mine\xfa\xfa");
-    expect_no_dave(&plain);
+    expect_no_dave_message(&plain);
     leave_voice(&h, carol, NULL);
     expect_close(plain.gate, 4014);
     voice_client_await(&ada, DAVE_PREPARE_EPOCH);
@@ -273,7 +273,7 @@ static void transition_is_executed_after_two_seconds_without_answers(struct worl
     voice_client_hang_up(&plain);
 }
 
-static void observers_do_not_count_and_receive_nothing(struct world *w)
+static void observers_are_no_members_and_receive_nothing(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = join_with_key_package(&h, h.ada, h.voice),
@@ -282,8 +282,8 @@ static void observers_do_not_count_and_receive_nothing(struct world *w)
     voice_client_ready(&observer);
     voice_client_select(&observer, VOICE_CLIENT_AES);
     expect(observer.described == 0);
-    expect_no_dave(&observer);
-    expect_no_dave(&ada);
+    expect_no_dave_message(&observer);
+    expect_no_dave_message(&ada);
     expect(read_metric(w, "encrypted_rooms") == 1);
     /* The client counts once it sends media. */
     observer.fd = voice_client_socket();
@@ -317,25 +317,25 @@ static void stages_are_never_encrypted(struct world *w)
                         bob = connect_with_dave_version(&h, h.bob, h.stage, 0);
 
     expect(ada.described == 0 && bob.described == 0);
-    expect_no_dave(&ada);
-    expect_no_dave(&bob);
+    expect_no_dave_message(&ada);
+    expect_no_dave_message(&bob);
     expect(read_metric(w, "encrypted_rooms") == 0);
     voice_client_hang_up(&ada);
     voice_client_hang_up(&bob);
 }
 
-static void option_off_disables_dave(struct world *w)
+static void voice_e2ee_option_off_disables_dave(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = connect_with_dave_version(&h, h.ada, h.voice, 1);
 
     expect(ada.described == 0);
-    send_package(&ada, FAULT_NONE);
-    expect_no_dave(&ada);
+    send_key_package(&ada, FAULT_NONE);
+    expect_no_dave_message(&ada);
     voice_client_hang_up(&ada);
 }
 
-static void option_require_refuses_clients_without_dave(struct world *w)
+static void voice_e2ee_option_require_refuses_clients_without_dave(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client ada = join_with_key_package(&h, h.ada, h.voice),
@@ -350,14 +350,14 @@ static void option_require_refuses_clients_without_dave(struct world *w)
                         "'port': 1, 'mode': 'aead_aes256_gcm_rtpsize'}}}");
     expect_cut(&bob, 4017);
     voice_client_await(&ada, 13);
-    expect_no_dave(&ada);
+    expect_no_dave_message(&ada);
     /* An observer may stay, but its media is dropped. */
     voice_client_dial(&bob, 8);
     voice_client_ready(&bob);
     voice_client_select(&bob, VOICE_CLIENT_AES);
     voice_client_say(&bob, "hello");
     expect_deaf(&ada);
-    expect_no_dave(&ada);
+    expect_no_dave_message(&ada);
     voice_client_hang_up(&bob);
     voice_client_hang_up(&ada);
     bob = connect_with_dave_version(&h, h.bob, h.stage, 0);
@@ -380,7 +380,7 @@ static struct voice_client connect_to_stream(struct client *c)
     voice_client_connect(&p, VOICE_CLIENT_AES);
     expect(p.described == 1);
     voice_client_await(&p, DAVE_EXTERNAL_SENDER);
-    send_package(&p, FAULT_NONE);
+    send_key_package(&p, FAULT_NONE);
     return p;
 }
 
@@ -455,20 +455,20 @@ static void key_packages_are_verified_and_limited(struct world *w)
     struct test_voice h = world_test_voice(w);
     struct voice_client p = connect_with_dave_version(&h, h.ada, h.voice, 1);
 
-    send_package(&p, FAULT_IDENTITY);
+    send_key_package(&p, FAULT_IDENTITY);
     expect_cut(&p, 4020);
     voice_client_hang_up(&p);
     p = join_with_key_package(&h, h.ada, h.voice);
     for (int i = 0; i < DAVE_KEY_PACKAGES; i++)
-        send_package(&p, FAULT_NONE);
+        send_key_package(&p, FAULT_NONE);
     voice_client_flush(&p);
-    send_package(&p, FAULT_NONE);
+    send_key_package(&p, FAULT_NONE);
     expect_cut(&p, 4021);
     expect(read_metric(w, "dave_refused_key_packages_total") == 2);
     voice_client_hang_up(&p);
 }
 
-static void protocol_selections_are_limited(struct world *w)
+static void voice_protocol_selections_are_rate_limited(struct world *w)
 {
     struct test_voice h = world_test_voice(w);
     struct voice_client p = connect_with_dave_version(&h, h.ada, h.voice, 1);
@@ -504,7 +504,7 @@ static void resumed_client_gets_the_messages_of_a_new_epoch(struct world *w)
     expect(transition > 0 && await_commit(&carol, DAVE_WELCOME) == transition);
     /* The disconnected client is still a member, and no Remove is proposed. */
     voice_client_await(&bob, DAVE_EXECUTE_TRANSITION);
-    expect_no_dave(&bob);
+    expect_no_dave_message(&bob);
     ada.gate = conn_open_at(h.ada, "/voice?v=8");
     expect_op(ada.gate, 8);
     conn_send(ada.gate,
@@ -533,15 +533,15 @@ const struct test voice_dave_tests[] = {
     TEST_WITH(binary_messages_have_sequence_numbers_from_version_8_on, with_relay),
     TEST_WITH(client_without_dave_downgrades_the_call_until_it_leaves, with_relay),
     TEST_WITH(transition_is_executed_after_two_seconds_without_answers, with_relay),
-    TEST_WITH(observers_do_not_count_and_receive_nothing, with_relay),
+    TEST_WITH(observers_are_no_members_and_receive_nothing, with_relay),
     TEST_WITH(late_media_of_a_client_with_dave_starts_encryption, with_relay),
     TEST_WITH(stages_are_never_encrypted, require_e2ee),
-    TEST_WITH(option_off_disables_dave, disable_e2ee),
-    TEST_WITH(option_require_refuses_clients_without_dave, require_e2ee),
+    TEST_WITH(voice_e2ee_option_off_disables_dave, disable_e2ee),
+    TEST_WITH(voice_e2ee_option_require_refuses_clients_without_dave, require_e2ee),
     TEST_WITH(streams_have_groups_of_their_own, with_relay),
     TEST_WITH(malformed_binary_messages_close_the_connection, with_relay),
     TEST_WITH(key_packages_are_verified_and_limited, with_relay),
-    TEST_WITH(protocol_selections_are_limited, with_relay),
+    TEST_WITH(voice_protocol_selections_are_rate_limited, with_relay),
     TEST_WITH(resumed_client_gets_the_messages_of_a_new_epoch, with_relay),
     { 0 },
 };

@@ -49,7 +49,7 @@ static struct cameras create_cameras(struct world *w)
     return c;
 }
 
-static void hang_up_cameras(struct cameras *c)
+static void hang_up_both_clients(struct cameras *c)
 {
     voice_client_hang_up(&c->ada);
     voice_client_hang_up(&c->bob);
@@ -115,7 +115,7 @@ static void participants_receive_the_video_layer_they_request(struct world *w)
     voice_client_wants(&c.bob, "{'any': 0}");
     send_both_layers(&c.ada, "small", "large");
     expect_deaf(&c.bob);
-    hang_up_cameras(&c);
+    hang_up_both_clients(&c);
 }
 
 static void video_is_forwarded_only_while_the_camera_is_on(struct world *w)
@@ -143,7 +143,7 @@ static void video_is_forwarded_only_while_the_camera_is_on(struct world *w)
     expect_status(client_patch(h->ada, "{'deaf': true}", MEMBER, h->guild, h->bob->id), 200);
     voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "deaf");
     expect_deaf(&c.bob);
-    hang_up_cameras(&c);
+    hang_up_both_clients(&c);
 }
 
 static void video_with_another_participants_ssrc_closes_with_4020(struct world *w)
@@ -183,7 +183,7 @@ static void video_with_another_participants_ssrc_closes_with_4020(struct world *
         conn_send(c.bob.gate, "%s", rows[i].message);
         expect_close(c.bob.gate, 4020);
     }
-    hang_up_cameras(&c);
+    hang_up_both_clients(&c);
 }
 
 static void video_announcements_are_rate_limited(struct world *w)
@@ -195,7 +195,7 @@ static void video_announcements_are_rate_limited(struct world *w)
     for (const struct dom *m; (m = conn_read(c.ada.gate, 60000));)
         ;
     expect(conn_close_code(c.ada.gate) == 4021);
-    hang_up_cameras(&c);
+    hang_up_both_clients(&c);
 }
 
 static void video_payload_types_must_be_negotiated(struct world *w)
@@ -215,7 +215,7 @@ static void video_payload_types_must_be_negotiated(struct world *w)
     voice_client_show(&c.ada, ssrc, VOICE_CLIENT_VIDEO, "this one");
     expect_seen(&c.bob, ssrc, "this one");
     expect_deaf(&c.bob);
-    hang_up_cameras(&c);
+    hang_up_both_clients(&c);
 }
 
 /* --- codecs --------------------------------------------------------------------------- */
@@ -286,7 +286,7 @@ static void rtcp_feedback_reaches_the_sender_it_names(struct world *w)
     voice_client_control(&c.ada, control_packet(w, 204, 0, c.ada.ssrc + 3, 7));
     expect_deaf(&c.bob);
     expect_deaf(&c.ada);
-    hang_up_cameras(&c);
+    hang_up_both_clients(&c);
 }
 
 static void rtcp_feedback_to_one_sender_is_limited_per_second(struct world *w)
@@ -307,7 +307,7 @@ static void rtcp_feedback_to_one_sender_is_limited_per_second(struct world *w)
     }
     int64_t seconds = (clock_monotonic_ns() - began) / 1000000000 + 3;
     expect(received >= MOST_A_SECOND && received <= seconds * MOST_A_SECOND);
-    hang_up_cameras(&c);
+    hang_up_both_clients(&c);
 }
 
 static void rooms_without_video_forward_no_rtcp(struct world *w)

@@ -293,7 +293,7 @@ static void voice_requests_for_unknown_guilds_allocate_nothing(struct world *w)
     ask_voice(bot, h.guild, h.voice, "");
     expect_event(bot, "VOICE_STATE_UPDATE", "{'channel_id': '%s'}", h.voice);
     expect_dispatch(bot->gate, "VOICE_SERVER_UPDATE", "{}");
-    expect_soon(voice_count_rate_limit_states(guildhall_voice(world_server(w))) == 1);
+    expect_soon(voice_count_rate_limit_states(guildhall_get_voice(world_server(w))) == 1);
 }
 
 const struct test voice_single_state_tests[] = {

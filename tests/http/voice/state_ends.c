@@ -220,7 +220,7 @@ static void voice_states_of_a_dead_process_are_cleared_by_others(struct world *w
 {
     struct test_voice h = world_test_voice(w);
 
-    if (strcmp(store_engine_name(guildhall_store(world_server(w))), "sqlite") == 0)
+    if (strcmp(store_engine_name(guildhall_get_store(world_server(w))), "sqlite") == 0)
         return;
     world_sql(w, "insert into voice_nodes (node, expires_at) values (78, %lld)",
               (long long)1 << 60);

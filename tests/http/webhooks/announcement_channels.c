@@ -43,7 +43,7 @@ static const char *send_message(struct announcement_test *p, const char *text)
 }
 
 /* Waits until a job has produced this count. */
-static void expect_count_soon(struct world *w, int64_t number, const char *sql)
+static void wait_for_sql_count(struct world *w, int64_t number, const char *sql)
 {
     expect_soon(world_number(w, "%s", sql) == number);
 }
@@ -106,7 +106,7 @@ static void crossposted_message_is_copied_to_followers(struct world *w)
     expect_channel_event(&p.room, "MESSAGE_CREATE", "{'type': 12}");
     expect_error(client_post(p.bob, NULL, CROSSPOST, p.source.channel, m), 403, 50013);
     expect_json(client_post(p.ada, NULL, CROSSPOST, p.source.channel, m), "{'flags': 1}");
-    expect_count_soon(w, 1, "select count(*) from crossposts");
+    wait_for_sql_count(w, 1, "select count(*) from crossposts");
     expect_channel_event(
         &p.room, "MESSAGE_CREATE",
         "{'type': 0, 'content': 'hello', 'flags': 2, 'webhook_id': '%s', 'author': "
@@ -118,10 +118,10 @@ static void crossposted_message_is_copied_to_followers(struct world *w)
     expect_error(client_post(p.ada, NULL, CROSSPOST, p.source.channel, m), 400, 40033);
     /* Edits and deletions are applied to the copies. */
     expect_status(client_patch(p.ada, "{'content': 'new'}", MESSAGE, p.source.channel, m), 200);
-    expect_count_soon(w, 2, "select count(*) from messages where content = 'new'");
+    wait_for_sql_count(w, 2, "select count(*) from messages where content = 'new'");
     expect_channel_event(&p.room, "MESSAGE_UPDATE", "{'content': 'new', 'flags': 2}");
     expect_status(client_delete(p.ada, MESSAGE, p.source.channel, m), 204);
-    expect_count_soon(w, 0, "select count(*) from crossposts");
+    wait_for_sql_count(w, 0, "select count(*) from crossposts");
     expect_channel_event(&p.room, "MESSAGE_UPDATE", "{'content': '', 'embeds': [], 'flags': 10}");
     expect_channel_silence(&p.room);
 }
@@ -159,12 +159,12 @@ static void each_of_many_following_channels_gets_one_crosspost(struct world *w)
     const char *m = answer_text(
         client_upload(p.ada, "POST", "{'content': 'x'}", files, MESSAGES, p.source.channel), "id");
     expect_status(client_post(p.ada, NULL, CROSSPOST, p.source.channel, m), 200);
-    expect_count_soon(w, MANY, "select count(*) from crossposts");
+    wait_for_sql_count(w, MANY, "select count(*) from crossposts");
     expect(world_number(w, "select count(*) from attachments") == MANY + 1);
     expect(world_number(w, "select count(*) from files") == 1);
     expect_status(client_delete(p.ada, MESSAGE, p.source.channel, m), 204);
-    expect_count_soon(w, 0, "select count(*) from crossposts");
-    expect_count_soon(w, 0, "select count(*) from files where gone = 0");
+    wait_for_sql_count(w, 0, "select count(*) from crossposts");
+    wait_for_sql_count(w, 0, "select count(*) from files where gone = 0");
 }
 
 const struct test announcement_channels_tests[] = {

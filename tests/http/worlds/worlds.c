@@ -168,7 +168,7 @@ static void world_file_phone_numbers_are_imported_and_exported(struct world *w)
                     "{'users': [{'username': 'ada', 'phone': '+15550100'}, {'username': 'bob'}]}");
     world_file_here(w, "{'users': [{'username': 'ada'}]}");
     expect(world_number(w, "select count(*) from users where phone = '+15550100'") == 1);
-    struct str out = world_exported(w, guildhall_store(world_server(w)));
+    struct str out = world_exported(w, guildhall_get_store(world_server(w)));
     expect(memmem(out.p, out.n, "+15550100", 9) != NULL);
 }
 
@@ -313,7 +313,7 @@ static void world_file_private_channels_require_valid_recipients(struct world *w
 static void world_file_ids_of_other_objects_are_refused(struct world *w)
 {
     struct world_file_import_report report;
-    struct store *store = guildhall_store(world_server(w));
+    struct store *store = guildhall_get_store(world_server(w));
 
     world_file_here(
         w, "{'users': [{'username': 'ada', 'id': '1000000000000000001', 'email': 'a@b.c'}, "

@@ -233,7 +233,7 @@ static void routes_use_their_own_rate_limit_or_the_default_of_their_method(void 
     assert_int_equal(m.limit->count, 20);
 }
 
-static void router_peek_finds_the_same_route_as_the_full_match(void **state)
+static void router_find_route_returns_the_route_of_a_path(void **state)
 {
     (void)state;
     assert_string_equal(router_find_route(router, HTTP_PATCH, STR("/api/v9/users/@me"))->name,
@@ -292,10 +292,13 @@ static void route_defaults_for_status_and_store_access(void **state)
     assert_int_equal(route_success_status(&(struct route){ .reply = &reply }), 200);
     assert_int_equal(route_success_status(&(struct route){ .method = POST }), 204);
     assert_int_equal(route_success_status(&(struct route){ .reply = &reply, .status = 201 }), 201);
-    assert_int_equal(route_store_mode(&(struct route){ .method = GET }), ROUTE_STORE_READ);
-    assert_int_equal(route_store_mode(&(struct route){ .method = PUT }), ROUTE_STORE_WRITE);
-    assert_int_equal(route_store_mode(&(struct route){ .method = PUT, .store = ROUTE_STORE_NONE }),
-                     ROUTE_STORE_NONE);
+    assert_int_equal(route_get_transaction_kind(&(struct route){ .method = GET }),
+                     ROUTE_STORE_READ);
+    assert_int_equal(route_get_transaction_kind(&(struct route){ .method = PUT }),
+                     ROUTE_STORE_WRITE);
+    assert_int_equal(
+        route_get_transaction_kind(&(struct route){ .method = PUT, .store = ROUTE_STORE_NONE }),
+        ROUTE_STORE_NONE);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -313,7 +316,7 @@ int main(void)
         TEST(service_routes_exist_only_outside_the_api_prefix),
         TEST(wrong_method_is_refused_with_the_list_of_allowed_methods),
         TEST(routes_use_their_own_rate_limit_or_the_default_of_their_method),
-        TEST(router_peek_finds_the_same_route_as_the_full_match),
+        TEST(router_find_route_returns_the_route_of_a_path),
         TEST(router_refuses_conflicting_or_incomplete_route_rows),
         TEST(route_defaults_for_status_and_store_access),
     };

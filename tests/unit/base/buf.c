@@ -78,7 +78,7 @@ static void full_buffer_ignores_later_appends(void **state)
     buf_clear(&b);
 }
 
-static void taking_the_text_of_a_full_buffer_marks_the_arena_as_spoiled(void **state)
+static void moving_a_full_buffer_to_an_arena_marks_the_arena_incomplete(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
@@ -151,7 +151,7 @@ static void buf_printf_can_fill_the_last_byte(void **state)
     buf_clear(&b);
 }
 
-static void buf_drop_removes_bytes_from_the_front(void **state)
+static void buf_drop_front_removes_bytes_from_the_front(void **state)
 {
     (void)state;
     struct buf b;
@@ -174,7 +174,7 @@ static void buf_add_html_escapes_special_characters(void **state)
     struct buf b;
 
     buf_init(&b, 100);
-    buf_add_html(&b, STR("<a title=\"x\">R&D's caf\xc3\xa9</a>"));
+    buf_add_html_escaped(&b, STR("<a title=\"x\">R&D's caf\xc3\xa9</a>"));
     assert_str(buf_str(&b), "&lt;a title=&quot;x&quot;&gt;R&amp;D's caf\xc3\xa9&lt;/a&gt;");
     buf_clear(&b);
 }
@@ -186,12 +186,12 @@ int main(void)
         cmocka_unit_test(buffer_accepts_exactly_its_maximum_size),
         cmocka_unit_test(append_that_does_not_fit_is_dropped_entirely),
         cmocka_unit_test(full_buffer_ignores_later_appends),
-        cmocka_unit_test(taking_the_text_of_a_full_buffer_marks_the_arena_as_spoiled),
+        cmocka_unit_test(moving_a_full_buffer_to_an_arena_marks_the_arena_incomplete),
         cmocka_unit_test(empty_append_never_fills_the_buffer),
         cmocka_unit_test(integers_are_appended_up_to_their_limits),
         cmocka_unit_test(buf_printf_can_fill_the_last_byte),
         cmocka_unit_test(buf_add_html_escapes_special_characters),
-        cmocka_unit_test(buf_drop_removes_bytes_from_the_front),
+        cmocka_unit_test(buf_drop_front_removes_bytes_from_the_front),
     };
     return cmocka_run_group_tests_name("base/buf", tests, NULL, NULL);
 }

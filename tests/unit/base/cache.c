@@ -192,7 +192,7 @@ static void different_key_with_the_same_hash_is_a_cache_miss(void **state)
     cache_clear(&c);
 }
 
-static void cache_take_removes_an_entry_without_freeing_it(void **state)
+static void cache_remove_does_not_free_the_entry(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .free = number_free };
@@ -217,7 +217,7 @@ static bool is_odd(const struct cache_entry *e, const void *arg)
     return ((const struct number *)e)->value % 2;
 }
 
-static void cache_drop_if_frees_only_matching_entries(void **state)
+static void cache_evict_if_frees_only_matching_entries(void **state)
 {
     (void)state;
     static struct cache_kind kind = { .free = number_free };
@@ -345,8 +345,8 @@ int main(void)
                                         begin, end),
         cmocka_unit_test_setup_teardown(different_key_with_the_same_hash_is_a_cache_miss, begin,
                                         end),
-        cmocka_unit_test_setup_teardown(cache_take_removes_an_entry_without_freeing_it, begin, end),
-        cmocka_unit_test_setup_teardown(cache_drop_if_frees_only_matching_entries, begin, end),
+        cmocka_unit_test_setup_teardown(cache_remove_does_not_free_the_entry, begin, end),
+        cmocka_unit_test_setup_teardown(cache_evict_if_frees_only_matching_entries, begin, end),
         cmocka_unit_test_setup_teardown(cache_entries_without_free_function_are_freed, begin, end),
         cmocka_unit_test_setup_teardown(cache_clear_frees_every_entry_once, begin, end),
         cmocka_unit_test_setup_teardown(cache_statistics_are_summed_by_name, begin, end),

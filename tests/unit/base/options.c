@@ -225,18 +225,19 @@ static void indented_configuration_lines_are_separate_options(void **state)
     assert_true(got.quick);
 }
 
-static void options_peek_reads_one_option_before_the_others(void **state)
+static void one_option_can_be_read_before_the_others(void **state)
 {
     (void)state;
     struct option_source source = { "test", "T_", NULL };
 
-    assert_null(options_read_one_early("name", &source, NO_FLAGS));
-    assert_null(options_read_one_early("name", &source, ARGV("--names", "x", "--name")));
-    assert_string_equal(options_read_one_early("name", &source, ARGV("a", "--name", "b")), "b");
-    assert_string_equal(options_read_one_early("name", &source, ARGV("--name=c", "--name", "b")),
-                        "c");
+    assert_null(options_read_one_before_others("name", &source, NO_FLAGS));
+    assert_null(options_read_one_before_others("name", &source, ARGV("--names", "x", "--name")));
+    assert_string_equal(options_read_one_before_others("name", &source, ARGV("a", "--name", "b")),
+                        "b");
+    assert_string_equal(
+        options_read_one_before_others("name", &source, ARGV("--name=c", "--name", "b")), "c");
     setenv("T_NAME", "d", 1);
-    assert_string_equal(options_read_one_early("name", &source, ARGV("--names", "x")), "d");
+    assert_string_equal(options_read_one_before_others("name", &source, ARGV("--names", "x")), "d");
 }
 
 static void help_and_sample_file_list_every_option(void **state)
@@ -344,7 +345,7 @@ int main(void)
         TEST(missing_configuration_file_is_reported),
         TEST(configuration_lines_may_have_4000_characters),
         TEST(indented_configuration_lines_are_separate_options),
-        TEST(options_peek_reads_one_option_before_the_others),
+        TEST(one_option_can_be_read_before_the_others),
         TEST(help_and_sample_file_list_every_option),
         TEST(unknown_environment_variables_with_the_prefix_are_reported),
         TEST(environment_variables_of_other_tools_are_ignored),

@@ -111,7 +111,7 @@ static void sleeping_time_does_not_count_as_blocking(void **state)
     assert_int_equal(reports, 0);
 }
 
-static void work_after_hold_rest_does_not_count(void **state)
+static void work_while_the_meter_is_paused_does_not_count(void **state)
 {
     struct stall_meter m = { .kind = "write" };
 
@@ -157,7 +157,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(sleeping_time_does_not_count_as_blocking, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(work_after_hold_rest_does_not_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(work_while_the_meter_is_paused_does_not_count, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(longest_duration_of_each_part_is_recorded, set_up,
                                         tear_down),
     };

@@ -82,7 +82,7 @@ static void str_trim_removes_spaces_and_tabs_at_both_ends(void **state)
     assert_str(str_trim(STR("\na")), "\na");
 }
 
-static void str_from_beyond_the_end_returns_an_empty_string(void **state)
+static void skipping_beyond_the_end_returns_an_empty_string(void **state)
 {
     (void)state;
     assert_str(str_skip_bytes(STR("abc"), 1), "bc");
@@ -260,7 +260,7 @@ int main(void)
         cmocka_unit_test(strings_are_ordered_by_bytes_then_by_length),
         cmocka_unit_test(str_cut_removes_the_separator),
         cmocka_unit_test(str_trim_removes_spaces_and_tabs_at_both_ends),
-        cmocka_unit_test(str_from_beyond_the_end_returns_an_empty_string),
+        cmocka_unit_test(skipping_beyond_the_end_returns_an_empty_string),
         cmocka_unit_test(integers_are_parsed_up_to_their_limits),
         cmocka_unit_test(text_with_non_digits_does_not_parse_as_an_integer),
         cmocka_unit_test(copied_strings_do_not_change_with_their_source),

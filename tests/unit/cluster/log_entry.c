@@ -80,7 +80,7 @@ static struct str make_frame(struct arena *a)
     return log_entry_encode(&f, a);
 }
 
-static void frame_decodes_to_the_values_that_were_encoded(void **state)
+static void log_entry_decodes_to_the_encoded_values(void **state)
 {
     (void)state;
     struct arena *a = arena_new();
@@ -109,7 +109,7 @@ static void frame_decodes_to_the_values_that_were_encoded(void **state)
     assert_int_equal(n->guild_id, 11);
     assert_str(n->payload, "{}");
     assert_int_equal(n->routing->member.restrained_until, 99);
-    assert_int_equal(event_routing_ids(n->routing)[1], 22);
+    assert_int_equal(event_routing_get_ids(n->routing)[1], 22);
     n = n->next;
     assert_int_equal(n->event, EVENT_MESSAGE_CREATE);
     assert_int_equal(n->member_ids.count, 3);
@@ -134,7 +134,7 @@ static void frame_decodes_to_the_values_that_were_encoded(void **state)
     arena_free(a);
 }
 
-static void truncated_or_extended_frame_is_refused(void **state)
+static void truncated_or_extended_log_entry_is_refused(void **state)
 {
     (void)state;
     struct arena *a = arena_new(), *scratch = arena_new();
@@ -155,7 +155,7 @@ static void truncated_or_extended_frame_is_refused(void **state)
     arena_free(a);
 }
 
-static void corrupted_frame_is_decoded_within_its_bounds(void **state)
+static void corrupted_log_entry_is_not_read_beyond_its_end(void **state)
 {
     (void)state;
     struct arena *a = arena_new(), *scratch = arena_new();
@@ -197,7 +197,7 @@ static void unknown_event_of_a_newer_server_is_skipped(void **state)
     arena_free(a);
 }
 
-static void frames_with_only_transient_events_are_not_logged(void **state)
+static void log_entries_with_only_transient_events_are_not_stored(void **state)
 {
     (void)state;
     struct emitted_event message = { .event = EVENT_MESSAGE_CREATE };
@@ -215,11 +215,11 @@ static void frames_with_only_transient_events_are_not_logged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frame_decodes_to_the_values_that_were_encoded),
-        cmocka_unit_test(truncated_or_extended_frame_is_refused),
-        cmocka_unit_test(corrupted_frame_is_decoded_within_its_bounds),
+        cmocka_unit_test(log_entry_decodes_to_the_encoded_values),
+        cmocka_unit_test(truncated_or_extended_log_entry_is_refused),
+        cmocka_unit_test(corrupted_log_entry_is_not_read_beyond_its_end),
         cmocka_unit_test(unknown_event_of_a_newer_server_is_skipped),
-        cmocka_unit_test(frames_with_only_transient_events_are_not_logged),
+        cmocka_unit_test(log_entries_with_only_transient_events_are_not_stored),
     };
 
     return cmocka_run_group_tests_name("cluster/frames", tests, NULL, NULL);

@@ -15,7 +15,7 @@ struct arrivals {
     size_t count;
 };
 
-static void record_delivered_frame(void *arg, int64_t position, const struct log_entry *f)
+static void record_delivered_log_entry(void *arg, int64_t position, const struct log_entry *f)
 {
     struct arrivals *h = arg;
 
@@ -39,7 +39,7 @@ static bool is_aborted_position(int64_t position)
     return position % 7 == 3;
 }
 
-static void offer_frame_or_aborted_position(struct log_sequencer *l, int64_t position)
+static void offer_log_entry_or_aborted_position(struct log_sequencer *l, int64_t position)
 {
     if (is_aborted_position(position))
         log_sequencer_offer_entry(l, position, STR(""), NULL);
@@ -47,11 +47,11 @@ static void offer_frame_or_aborted_position(struct log_sequencer *l, int64_t pos
         offer_frame(l, position, rand() % 2);
 }
 
-static void frames_are_delivered_in_log_order_whatever_order_they_arrive_in(void **state)
+static void log_entries_are_delivered_in_log_order(void **state)
 {
     (void)state;
     struct arrivals *h = mem_new(sizeof *h);
-    struct log_entry_sink sink = { h, record_delivered_frame };
+    struct log_entry_sink sink = { h, record_delivered_log_entry };
     struct log_sequencer *l = log_sequencer_new(&sink, FIRST);
     int64_t order[POSITIONS];
 
@@ -66,9 +66,9 @@ static void frames_are_delivered_in_log_order_whatever_order_they_arrive_in(void
         order[other] = swapped;
     }
     for (int i = 0; i < POSITIONS; i++) {
-        offer_frame_or_aborted_position(l, order[i]);
+        offer_log_entry_or_aborted_position(l, order[i]);
         if (rand() % 3 == 0)
-            offer_frame_or_aborted_position(l, order[rand() % (i + 1)]);
+            offer_log_entry_or_aborted_position(l, order[rand() % (i + 1)]);
     }
     assert_int_equal(log_sequencer_next_position(l), FIRST + POSITIONS);
     assert_true(log_sequencer_greatest_position(l) < log_sequencer_next_position(l));
@@ -85,7 +85,7 @@ static void delivery_waits_for_a_missing_log_position(void **state)
 {
     (void)state;
     struct arrivals *h = mem_new(sizeof *h);
-    struct log_entry_sink sink = { h, record_delivered_frame };
+    struct log_entry_sink sink = { h, record_delivered_log_entry };
     struct log_sequencer *l = log_sequencer_new(&sink, 1);
 
     offer_frame(l, 2, true);
@@ -103,11 +103,11 @@ static void delivery_waits_for_a_missing_log_position(void **state)
     mem_free(h);
 }
 
-static void frames_too_far_ahead_are_not_buffered(void **state)
+static void log_entries_too_far_ahead_are_not_buffered(void **state)
 {
     (void)state;
     struct arrivals *h = mem_new(sizeof *h);
-    struct log_entry_sink sink = { h, record_delivered_frame };
+    struct log_entry_sink sink = { h, record_delivered_log_entry };
     struct log_sequencer *l = log_sequencer_new(&sink, 1);
 
     offer_frame(l, 1 + 65536, false);
@@ -121,11 +121,11 @@ static void frames_too_far_ahead_are_not_buffered(void **state)
     mem_free(h);
 }
 
-static void unreadable_frame_is_skipped_and_counted(void **state)
+static void unreadable_log_entry_is_skipped_and_counted(void **state)
 {
     (void)state;
     struct arrivals *h = mem_new(sizeof *h);
-    struct log_entry_sink sink = { h, record_delivered_frame };
+    struct log_entry_sink sink = { h, record_delivered_log_entry };
     struct log_sequencer *l = log_sequencer_new(&sink, FIRST);
 
     offer_frame(l, FIRST, false);
@@ -139,11 +139,11 @@ static void unreadable_frame_is_skipped_and_counted(void **state)
     mem_free(h);
 }
 
-static void unreadable_published_frame_is_read_from_the_log(void **state)
+static void unreadable_published_entry_is_read_from_the_log(void **state)
 {
     (void)state;
     struct arrivals *h = mem_new(sizeof *h);
-    struct log_entry_sink sink = { h, record_delivered_frame };
+    struct log_entry_sink sink = { h, record_delivered_log_entry };
     struct log_sequencer *l = log_sequencer_new(&sink, FIRST);
 
     log_sequencer_offer_from_nats(l, FIRST, STR("no frame"));
@@ -176,11 +176,11 @@ static void unreadable_published_frame_is_read_from_the_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_are_delivered_in_log_order_whatever_order_they_arrive_in),
+        cmocka_unit_test(log_entries_are_delivered_in_log_order),
         cmocka_unit_test(delivery_waits_for_a_missing_log_position),
-        cmocka_unit_test(frames_too_far_ahead_are_not_buffered),
-        cmocka_unit_test(unreadable_frame_is_skipped_and_counted),
-        cmocka_unit_test(unreadable_published_frame_is_read_from_the_log),
+        cmocka_unit_test(log_entries_too_far_ahead_are_not_buffered),
+        cmocka_unit_test(unreadable_log_entry_is_skipped_and_counted),
+        cmocka_unit_test(unreadable_published_entry_is_read_from_the_log),
     };
 
     return cmocka_run_group_tests_name("cluster/line", tests, NULL, NULL);

@@ -86,7 +86,7 @@ static void form_error_keys_are_copied_and_escaped(void **state)
     assert_str(written(), "{\"a\\\"b\":{\"_errors\":[{\"code\":\"X\",\"message\":\"m\"}]}}");
 }
 
-static void form_failed_at_is_true_at_a_path_and_its_parents(void **state)
+static void form_has_error_at_a_path_and_its_parents(void **state)
 {
     (void)state;
     struct json_path a = json_path_key(NULL, STR("a")), zero = json_path_index(&a, 0),
@@ -102,7 +102,7 @@ static void form_failed_at_is_true_at_a_path_and_its_parents(void **state)
     assert_false(form_has_error_at(&form, &b));
 }
 
-static void form_forget_removes_all_errors_below_a_path(void **state)
+static void form_errors_below_a_path_can_be_removed(void **state)
 {
     (void)state;
     struct json_path a = json_path_key(NULL, STR("a")), zero = json_path_index(&a, 0),
@@ -177,8 +177,8 @@ int main(void)
         TEST(form_errors_are_nested_at_the_path_of_their_field),
         TEST(form_errors_of_the_whole_body_are_at_the_root),
         TEST(form_error_keys_are_copied_and_escaped),
-        TEST(form_failed_at_is_true_at_a_path_and_its_parents),
-        TEST(form_forget_removes_all_errors_below_a_path),
+        TEST(form_has_error_at_a_path_and_its_parents),
+        TEST(form_errors_below_a_path_can_be_removed),
         TEST(form_error_messages_are_valid_utf8),
         TEST(quoted_values_in_errors_have_at_most_100_code_points),
         TEST(number_of_form_errors_is_limited),

@@ -167,25 +167,25 @@ static void slow_posts_are_spread_over_several_iterations(void **state)
 
 static _Atomic int given_back;
 
-static void record_disposing_loop(void *where)
+static void record_freeing_loop(void *where)
 {
     *(struct loop **)where = loop_current();
     given_back++;
 }
 
-static void dispose_pointer_on_loop(struct loop *l, void *arg)
+static void free_pointer_on_pool(struct loop *l, void *arg)
 {
-    loop_free_on_pool(l, arg, record_disposing_loop);
+    loop_free_on_pool(l, arg, record_freeing_loop);
 }
 
-static void loop_dispose_frees_memory_in_the_background(void **state)
+static void memory_can_be_freed_on_the_thread_pool(void **state)
 {
     struct loops *ls = loops_start(1, NULL, NULL);
     struct loop *where = loops_get(ls, 0);
 
     (void)state;
     given_back = 0;
-    loop_call_and_wait(loops_get(ls, 0), dispose_pointer_on_loop, &where);
+    loop_call_and_wait(loops_get(ls, 0), free_pointer_on_pool, &where);
     loops_stop(ls); /* waits for the background thread */
     assert_int_equal(given_back, 1);
     assert_null(where);
@@ -386,7 +386,7 @@ int main(void)
         cmocka_unit_test(posts_of_a_thread_run_once_and_in_order),
         cmocka_unit_test(last_post_of_a_burst_wakes_the_loop),
         cmocka_unit_test(slow_posts_are_spread_over_several_iterations),
-        cmocka_unit_test(loop_dispose_frees_memory_in_the_background),
+        cmocka_unit_test(memory_can_be_freed_on_the_thread_pool),
         cmocka_unit_test(loop_call_runs_on_its_loop_and_waits),
         cmocka_unit_test(iteration_end_runs_the_application_before_registered_callbacks),
         cmocka_unit_test(deadlines_expire_in_order_and_follow_their_clock),

@@ -56,19 +56,19 @@ static void invalid_codec_priorities_do_not_decide(void **state)
 
 static void payload_types_are_translated_by_codec(void **state)
 {
-    struct codec_numbers from = { 0 }, to = { 0 };
+    struct codec_payload_types from = { 0 }, to = { 0 };
 
     (void)state;
-    codec_numbers_add(&from, STR("opus"), 111, 0);
-    codec_numbers_add(&from, STR("H264"), 103, 104);
-    codec_numbers_add(&from, STR("VP8"), 96, 97);
-    codec_numbers_add(&to, STR("H264"), 101, 0);
-    codec_numbers_add(&to, STR("unknown"), 96, 97);
+    codec_payload_types_add(&from, STR("opus"), 111, 0);
+    codec_payload_types_add(&from, STR("H264"), 103, 104);
+    codec_payload_types_add(&from, STR("VP8"), 96, 97);
+    codec_payload_types_add(&to, STR("H264"), 101, 0);
+    codec_payload_types_add(&to, STR("unknown"), 96, 97);
     assert_int_equal(from.opus, 111);
-    assert_int_equal(codec_numbers_translate(&from, &to, 103), 101);
-    assert_int_equal(codec_numbers_translate(&from, &to, 104), -1);
-    assert_int_equal(codec_numbers_translate(&from, &to, 96), -1);
-    assert_int_equal(codec_numbers_translate(&from, &to, 0), -1);
+    assert_int_equal(codec_payload_types_translate(&from, &to, 103), 101);
+    assert_int_equal(codec_payload_types_translate(&from, &to, 104), -1);
+    assert_int_equal(codec_payload_types_translate(&from, &to, 96), -1);
+    assert_int_equal(codec_payload_types_translate(&from, &to, 0), -1);
 }
 
 int main(void)

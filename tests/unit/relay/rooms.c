@@ -182,7 +182,7 @@ static void queue_for_a_busy_loop_stays_small(void **state)
     loop_call_and_wait(r->workers[0].loop, send_all_participant_joins,
                        &(struct group_coming){ r, loops_get(ls, 0) });
     do
-        relay_stats(r, &s);
+        relay_read_stats(r, &s);
     while (s.participants < PEOPLE && clock_monotonic_ns() < until);
     long took = resident_kib() - before;
     print_message("%ld KiB for %d who came at once\n", took, PEOPLE);
@@ -217,7 +217,7 @@ static void ended_room_is_empty_immediately(void **state)
     while (left < PEOPLE || s.participants) {
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
-        relay_stats(r, &s);
+        relay_read_stats(r, &s);
     }
     relay_deliver_state_change(r, &(struct relay_voice_state){ .guild_id = GUILD, .user_id = 1 });
     relay_stop(r);
@@ -261,7 +261,7 @@ static void emptied_room_frees_its_memory(void **state)
         while (left < PEOPLE || s.participants) {
             assert_true(clock_monotonic_ns() < until);
             usleep(1000);
-            relay_stats(r, &s);
+            relay_read_stats(r, &s);
         }
         first = i ? first : heap_in_use();
     }
@@ -305,7 +305,7 @@ static void room_refuses_participants_above_its_limit(void **state)
         assert_true(clock_monotonic_ns() < until);
         usleep(1000);
     }
-    relay_stats(r, &s);
+    relay_read_stats(r, &s);
     assert_int_equal(s.participants, 2);
     relay_stop(r);
     loops_stop(ls);
@@ -445,7 +445,7 @@ struct worker_check {
     snowflake room_of_first_user;
 };
 
-static void check_worker(struct loop *l, void *arg)
+static void check_rooms_of_worker(struct loop *l, void *arg)
 {
     struct worker_check *t = arg;
     const struct relay_worker *w = t->worker;
@@ -467,7 +467,7 @@ static struct worker_check check_workers(struct relay *r)
 
     for (unsigned i = 0; i < r->worker_count; i++) {
         t.worker = &r->workers[i];
-        loop_call_and_wait(t.worker->loop, check_worker, &t);
+        loop_call_and_wait(t.worker->loop, check_rooms_of_worker, &t);
     }
     return t;
 }
@@ -522,8 +522,8 @@ static void join_encrypted_group(struct loop *l, void *arg)
 
         seat->dave_version = DAVE_VERSION;
         seat->media.has_address = true;
-        enum relay_close_code refusal = participant_media_refusal(seat);
-        bool joins = participant_join_group(seat) == DAVE_VERSION;
+        enum relay_close_code refusal = participant_media_refusal_code(seat);
+        bool joins = participant_join_dave_group(seat) == DAVE_VERSION;
 
         seat->media.has_address = false; /* the address is in no map */
         assert_int_equal(joins, refusal == 0);
@@ -550,10 +550,10 @@ static struct encrypted_room fill_encrypted_room(void)
                        &(struct group_coming){ t.relay, loops_get(ls, 0) });
     do {
         assert_true(clock_monotonic_ns() < until);
-        relay_stats(t.relay, &s);
+        relay_read_stats(t.relay, &s);
     } while (s.participants < 101);
     loop_call_and_wait(t.relay->workers[0].loop, join_encrypted_group, &t);
-    relay_stats(t.relay, &s);
+    relay_read_stats(t.relay, &s);
     assert_int_equal(s.encrypted_rooms, 1);
     relay_stop(t.relay);
     loops_stop(ls);
@@ -598,7 +598,7 @@ static void send_joins_of_speaker_and_listener(struct loop *l, void *arg)
 }
 
 /* Binds both participants to the socket, with one nonce left for the listener. */
-static void bind_speaker_and_listener(struct loop *l, void *arg)
+static void bind_sockets_of_speaker_and_listener(struct loop *l, void *arg)
 {
     struct two_seats *t = arg;
     union media_address a = { 0 };
@@ -676,17 +676,17 @@ static void participant_is_disconnected_after_the_last_nonce(void **state)
     assert_int_equal(relay_start(ls, &options, &t.relay), OK);
     loop_call_and_wait(t.relay->workers[0].loop, send_joins_of_speaker_and_listener, &t);
     while (!t.bound)
-        loop_call_and_wait(t.relay->workers[0].loop, bind_speaker_and_listener, &t);
+        loop_call_and_wait(t.relay->workers[0].loop, bind_sockets_of_speaker_and_listener, &t);
     struct media_cipher *seal =
         media_cipher_new(encryption_mode_find(str_of(encryption_mode_name(0))), t.key, 0);
     send_packet(&t, seal, 1);
     do
-        relay_stats(t.relay, &s);
+        relay_read_stats(t.relay, &s);
     while (s.packets_out < 1 && clock_monotonic_ns() < until);
     assert_true(s.packets_out == 1 && s.participants == 2);
     send_packet(&t, seal, 2);
     do
-        relay_stats(t.relay, &s);
+        relay_read_stats(t.relay, &s);
     while (s.participants == 2 && clock_monotonic_ns() < until);
     assert_true(s.packets_out == 1 && s.participants == 1);
     media_cipher_free(seal);
@@ -721,11 +721,11 @@ static void message_sequence_numbers_wrap_around_and_skip_zero(void **state)
     assert_true(outbox_can_replay_after(&s, 1) && outbox_can_replay_after(&s, 2));
     assert_false(outbox_can_replay_after(&s, 65532) || outbox_can_replay_after(&s, 3) ||
                  outbox_can_replay_after(&s, -1));
-    outbox_drop_acknowledged(&s, 65535);
+    outbox_drop_acknowledged_messages(&s, 65535);
     assert_int_equal(s.outbox.ring_count, 2);
     assert_false(outbox_can_replay_after(&s, 65534));
     assert_true(outbox_can_replay_after(&s, 65535) && outbox_can_replay_after(&s, 1));
-    outbox_drop_acknowledged(&s, 2);
+    outbox_drop_acknowledged_messages(&s, 2);
     assert_int_equal(s.outbox.ring_count, 0);
     assert_true(outbox_can_replay_after(&s, 2));
     outbox_clear(&s);
@@ -757,14 +757,14 @@ static void start_video_to_listener(struct loop *l, void *arg)
     static struct video_request all = { .any = 100 };
     size_t at = 0;
 
-    bind_speaker_and_listener(l, arg);
+    bind_sockets_of_speaker_and_listener(l, arg);
     for (const struct relay_participant *s;
          t->bound && (s = participants_next(t->relay->workers[0].participants, &at));) {
         struct relay_participant *seat = (struct relay_participant *)(uintptr_t)s;
 
         seat->permissions.can_send_video = seat->camera.layers[0].active =
             s->voice_state.user_id == SPEAKER;
-        seat->offer.types = video_types_default();
+        seat->offer.types = video_payload_types_default();
         if (s->voice_state.user_id == SPEAKER)
             continue;
         participant_handle_video_request(seat, &all);
@@ -800,7 +800,7 @@ static void video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams(void *
     struct two_seats t = { .loop = loops_get(ls, 0), .fd = loopback_socket() };
     int64_t until = clock_monotonic_ns() + PATIENCE_S * SECOND;
     const struct timeval patience = { .tv_sec = PATIENCE_S };
-    bool known = bundles_are_supported(t.fd);
+    bool known = datagram_bundles_are_supported(t.fd);
     unsigned char in[ENCRYPTED_PACKET_MAX];
     struct relay_stats s;
 
@@ -817,7 +817,7 @@ static void video_frame_is_sent_in_one_call_and_arrives_as_many_datagrams(void *
     }
     /* Datagrams are counted after they were sent. */
     do
-        relay_stats(t.relay, &s);
+        relay_read_stats(t.relay, &s);
     while (known && !s.bundled && clock_monotonic_ns() < until);
     assert_int_equal(s.packets_out, PICTURE);
     assert_int_equal(s.bundled, known ? PICTURE - 1 : 0);

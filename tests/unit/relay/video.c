@@ -8,9 +8,9 @@ enum { BLOCK = 0x100, SMALL = BLOCK + 1, MIDDLE = BLOCK + 3, LARGE = BLOCK + 5, 
 
 static int chosen(unsigned active, struct video_request wants)
 {
-    struct relay_layer layers[RELAY_LAYERS_MAX] = { { .quality = 25 },
-                                                    { .quality = 50 },
-                                                    { .quality = 100 } };
+    struct relay_video_layer layers[RELAY_LAYERS_MAX] = { { .quality = 25 },
+                                                          { .quality = 50 },
+                                                          { .quality = 100 } };
 
     for (unsigned i = 0; i < RELAY_LAYERS_MAX; i++)
         layers[i].active = active >> i & 1;
@@ -36,7 +36,7 @@ static void best_requested_video_layer_is_chosen(void **state)
     assert_int_equal(chosen(0, (struct video_request){ .any = 100 }), -1);
 }
 
-static void wish_for_a_named_stream_overrides_the_general_wish(void **state)
+static void quality_of_a_named_stream_overrides_the_general_quality(void **state)
 {
     (void)state;
     assert_int_equal(chosen(7, (struct video_request){ NAMED({ LARGE, 50 }) }), 1);
@@ -66,19 +66,19 @@ static void ssrc_block_contains_its_layers_in_order(void **state)
 
 static void default_video_payload_types_exclude_audio(void **state)
 {
-    struct video_types types = video_types_default();
+    struct video_payload_types types = video_payload_types_default();
 
     (void)state;
-    assert_true(video_type_is_set(&types, 96) && video_type_is_set(&types, 127));
-    assert_false(video_type_is_set(&types, 95));
-    assert_false(video_type_is_set(&types, RTP_OPUS_PAYLOAD_TYPE));
+    assert_true(video_payload_type_is_set(&types, 96) && video_payload_type_is_set(&types, 127));
+    assert_false(video_payload_type_is_set(&types, 95));
+    assert_false(video_payload_type_is_set(&types, RTP_OPUS_PAYLOAD_TYPE));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(best_requested_video_layer_is_chosen),
-        cmocka_unit_test(wish_for_a_named_stream_overrides_the_general_wish),
+        cmocka_unit_test(quality_of_a_named_stream_overrides_the_general_quality),
         cmocka_unit_test(ssrc_block_contains_its_layers_in_order),
         cmocka_unit_test(default_video_payload_types_exclude_audio),
     };

@@ -37,7 +37,7 @@ static void deliver_datagrams(struct relay_worker *w, size_t count)
         list.last = list.last ? list.last : &d->item;
         list.first = &d->item;
     }
-    relay_worker_receive(w, &list);
+    relay_worker_add_datagrams(w, &list);
 }
 
 static struct relay_stats stats_with_received(const struct relay *r, uint64_t received)
@@ -46,7 +46,7 @@ static struct relay_stats stats_with_received(const struct relay *r, uint64_t re
     struct relay_stats s;
 
     do
-        relay_stats(r, &s);
+        relay_read_stats(r, &s);
     while (s.packets_in < received && clock_monotonic_ns() < until);
     assert_int_equal(s.packets_in, received);
     return s;

@@ -86,7 +86,7 @@ static void concurrent_increments_lose_no_update(void **state)
     do {
         add_many(f, COUNT);
         rounds++;
-        store_stats(f->store, &stats);
+        store_read_stats(f->store, &stats);
     } while (f->postgres && !stats.retries && rounds < MOST_ROUNDS);
     assert_int_equal(store_number(f->store, "select n from counter"), rounds * COUNT);
     if (f->postgres)

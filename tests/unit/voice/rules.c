@@ -9,11 +9,11 @@
 
 #define HERE .present = true, .same_guild = true, .same_channel = true
 
-static void voice_state_update_follows_every_row_of_the_table(void **unused)
+static void voice_state_update_outcome_matches_the_decision_table(void **unused)
 {
     static const struct {
         struct voice_request_conditions facts;
-        enum voice_outcome outcome;
+        enum voice_request_outcome outcome;
     } rows[] = {
         /* 1: not connected, or connected in another session */
         { { .leaves = true }, VOICE_OUTCOME_IGNORE },
@@ -82,22 +82,27 @@ static void stage_requests_require_their_permissions(void **unused)
     const struct voice_state audience = state(true, 0), invited = state(false, 5);
 
     (void)unused;
-    assert_int_equal(
-        stage_request_needed_permissions(&audience, &(struct stage_request){ SUPPRESS(false) }),
-        mute);
-    assert_int_equal(
-        stage_request_needed_permissions(&audience, &(struct stage_request){ SUPPRESS(true) }), 0);
-    assert_int_equal(
-        stage_request_needed_permissions(&audience, &(struct stage_request){ ASK(NOW) }), ask);
-    assert_int_equal(stage_request_needed_permissions(&audience, &(struct stage_request){ ASK(0) }),
+    assert_int_equal(stage_request_needed_permissions(
+                         &audience, &(struct stage_voice_state_request){ SUPPRESS(false) }),
+                     mute);
+    assert_int_equal(stage_request_needed_permissions(
+                         &audience, &(struct stage_voice_state_request){ SUPPRESS(true) }),
                      0);
     assert_int_equal(stage_request_needed_permissions(
-                         &audience, &(struct stage_request){ SUPPRESS(false), ASK(NOW) }),
-                     mute | ask);
+                         &audience, &(struct stage_voice_state_request){ ASK(NOW) }),
+                     ask);
+    assert_int_equal(
+        stage_request_needed_permissions(&audience, &(struct stage_voice_state_request){ ASK(0) }),
+        0);
+    assert_int_equal(
+        stage_request_needed_permissions(
+            &audience, &(struct stage_voice_state_request){ SUPPRESS(false), ASK(NOW) }),
+        mute | ask);
     assert_int_equal(stage_request_needed_permissions(
-                         &invited, &(struct stage_request){ SUPPRESS(false), ASK(0) }),
+                         &invited, &(struct stage_voice_state_request){ SUPPRESS(false), ASK(0) }),
                      0);
-    assert_int_equal(stage_request_needed_permissions(&invited, &(struct stage_request){ 0 }), 0);
+    assert_int_equal(
+        stage_request_needed_permissions(&invited, &(struct stage_voice_state_request){ 0 }), 0);
 }
 
 static void stage_requests_change_the_voice_state(void **unused)
@@ -105,35 +110,39 @@ static void stage_requests_change_the_voice_state(void **unused)
     struct voice_state s = state(true, 0);
 
     (void)unused;
-    stage_request_apply(&s, &(struct stage_request){ 0 }, NOW);
+    stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ 0 }, NOW);
     expect_stage_state(&s, true, 0);
-    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(true) }, NOW);
+    stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(true) }, NOW);
     expect_stage_state(&s, true, 0);
     /* Request to speak, and withdraw the request. */
-    stage_request_apply(&s, &(struct stage_request){ ASK(NOW - 5) }, NOW);
+    stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ ASK(NOW - 5) }, NOW);
     expect_stage_state(&s, true, NOW);
-    stage_request_apply(&s, &(struct stage_request){ ASK(NOW + 5) }, NOW);
+    stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ ASK(NOW + 5) }, NOW);
     expect_stage_state(&s, true, NOW + 5);
-    stage_request_apply(&s, &(struct stage_request){ ASK(0) }, NOW);
+    stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ ASK(0) }, NOW);
     expect_stage_state(&s, true, 0);
     /* Become a speaker, with and without a request. */
     s = state(true, 7);
-    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false) }, NOW);
+    stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(false) },
+                                    NOW);
     expect_stage_state(&s, false, 0);
-    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false) }, NOW);
+    stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(false) },
+                                    NOW);
     expect_stage_state(&s, false, 0);
     /* Accept an invitation. */
     s = state(false, 7);
-    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false) }, NOW);
+    stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(false) },
+                                    NOW);
     expect_stage_state(&s, false, 7);
-    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(false), ASK(0) }, NOW);
+    stage_voice_state_request_apply(
+        &s, &(struct stage_voice_state_request){ SUPPRESS(false), ASK(0) }, NOW);
     expect_stage_state(&s, false, 0);
     /* Decline an invitation, or return to the audience. */
     s = state(false, 7);
-    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(true) }, NOW);
+    stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(true) }, NOW);
     expect_stage_state(&s, true, 0);
     s = state(true, 7);
-    stage_request_apply(&s, &(struct stage_request){ SUPPRESS(true) }, NOW);
+    stage_voice_state_request_apply(&s, &(struct stage_voice_state_request){ SUPPRESS(true) }, NOW);
     expect_stage_state(&s, true, 0);
 }
 
@@ -165,16 +174,16 @@ static void stage_moderators_change_the_voice_state(void **unused)
 static void request_to_speak_time_may_be_a_minute_old(void **unused)
 {
     (void)unused;
-    assert_true(stage_time_is_acceptable(NOW, NOW));
-    assert_true(stage_time_is_acceptable(NOW + 1, NOW));
-    assert_true(stage_time_is_acceptable(NOW - 60 * 1000000, NOW));
-    assert_false(stage_time_is_acceptable(NOW - 60 * 1000000 - 1, NOW));
+    assert_true(stage_request_time_is_acceptable(NOW, NOW));
+    assert_true(stage_request_time_is_acceptable(NOW + 1, NOW));
+    assert_true(stage_request_time_is_acceptable(NOW - 60 * 1000000, NOW));
+    assert_false(stage_request_time_is_acceptable(NOW - 60 * 1000000 - 1, NOW));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(voice_state_update_follows_every_row_of_the_table),
+        cmocka_unit_test(voice_state_update_outcome_matches_the_decision_table),
         cmocka_unit_test(stage_requests_require_their_permissions),
         cmocka_unit_test(stage_requests_change_the_voice_state),
         cmocka_unit_test(stage_moderators_change_the_voice_state),

@@ -158,7 +158,7 @@ static void journal_slot_init(struct journal_slot *slot, const struct session *s
     slot->capabilities = s->options.capabilities;
     slot->large_threshold = s->large_threshold;
     session_id_format(s, slot->id);
-    memcpy(slot->client, session_client_name(s), strlen(session_client_name(s)) + 1);
+    memcpy(slot->client, session_get_client_name(s), strlen(session_get_client_name(s)) + 1);
     slot->first = s->seq;
     slot->base = s->resume.delivered_elsewhere;
     slot->loop_index = JOURNAL_IN_TRANSIT;
@@ -173,7 +173,7 @@ void journal_add_session(struct session *s)
         return;
     journal_slot_init(s->resume.slot, s);
     journal_record_presence(s);
-    journal_record_tasks(s);
+    journal_record_session_tasks(s);
     atomic_store(&l->head->numbers[journal_slot_index(l, s->resume.slot)], s->number);
     replication_mark_session_unsent(s);
 }
@@ -223,7 +223,7 @@ void journal_set_session_in_transit(struct session *s)
 void journal_record_presence(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;
-    struct str activities = session_activities(s);
+    struct str activities = session_get_activities(s);
 
     if (!slot)
         return;
@@ -241,7 +241,7 @@ void journal_record_presence(struct session *s)
 
 /* A member list subscription counts as a running task, because the journal does not store its row
  * ranges. */
-void journal_record_tasks(struct session *s)
+void journal_record_session_tasks(struct session *s)
 {
     if (!s->resume.slot)
         return;

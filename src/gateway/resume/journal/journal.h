@@ -68,7 +68,7 @@ void journal_add_session(struct session *s);
 void journal_set_session_loop(struct session *s);
 void journal_set_session_in_transit(struct session *s);
 void journal_record_presence(struct session *s);
-void journal_record_tasks(struct session *s);
+void journal_record_session_tasks(struct session *s);
 void journal_remove_session(struct session *s);
 /* Returns the address of a loop's event position in the journal file, or NULL. */
 _Atomic uint64_t *journal_loop_position(struct journal *l, unsigned hub);

@@ -34,7 +34,7 @@ void retain_events_after_restart(struct gateway_loop *h)
     deadline_restart(h->resume.retain_timer, &h->resume.retain_end);
 }
 
-void resume_on_event_begun(struct gateway_loop *h, struct gateway_event *n)
+void retain_event_if_needed(struct gateway_loop *h, struct gateway_event *n)
 {
     struct loop_resume_state *r = &h->resume;
 

@@ -35,6 +35,6 @@ void loop_resume_clear(struct gateway_loop *h);
 /* Retains all events from now on, for as long as a session can be resumed. Call it on the loop. */
 void retain_events_after_restart(struct gateway_loop *h);
 /* Called when the delivery of an event begins; retains the event if a session needs it. */
-void resume_on_event_begun(struct gateway_loop *h, struct gateway_event *n);
+void retain_event_if_needed(struct gateway_loop *h, struct gateway_event *n);
 
 #endif

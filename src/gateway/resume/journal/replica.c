@@ -34,7 +34,7 @@ void replica_free(struct replicas *k)
     if (!k)
         return;
     while (!links_are_empty(&k->by_age))
-        replica_session_drop(k, container_of(k->by_age.next, struct replica_session, link));
+        replica_session_remove(k, container_of(k->by_age.next, struct replica_session, link));
     for (struct replica_node *s; (s = map_next(&k->nodes, &at));)
         mem_free(s);
     map_clear(&k->sessions);
@@ -94,7 +94,7 @@ uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *id
     return next ? next : first;
 }
 
-bool replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const struct map *identities)
+bool all_replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const struct map *identities)
 {
     uintptr_t identity;
     size_t at = 0;
@@ -137,11 +137,11 @@ void replica_handle_message(struct replicas *k, struct str message, struct repli
     else if (kind == REPLICA_REQUEST)
         replica_handle_request(k, identity, &in, ret);
     else if (kind == REPLICA_SESSION)
-        replica_handle_session(k, identity, &in, ret);
+        replica_handle_session_copy(k, identity, &in, ret);
     else if (kind == REPLICA_REFUSAL)
-        replica_handle_refusal(k, identity, &in, ret);
+        replica_handle_refused_session(k, identity, &in, ret);
     else if (kind == REPLICA_UNKNOWN)
-        replica_handle_unknown(identity, &in, ret);
+        replica_handle_unknown_session(identity, &in, ret);
     else if (kind == REPLICA_HELLO)
         handle_replica_hello(k, identity, &in);
     pthread_mutex_unlock(&k->lock);
@@ -162,7 +162,7 @@ enum journal_result replica_find_session(struct replicas *k, uint32_t identity, 
     return answer;
 }
 
-static bool copy_is_expired(int64_t received_ms, int64_t now_ms)
+static bool replica_session_is_expired(int64_t received_ms, int64_t now_ms)
 {
     return now_ms - received_ms > SESSION_EXPIRY_MS + REPLICATION_SLACK_MS;
 }
@@ -177,12 +177,12 @@ void replica_evict_expired(struct replicas *k, int64_t now_ms)
     for (; count < EVICTED_PER_CALL && !links_are_empty(&k->by_age); count++) {
         struct replica_session *s = container_of(k->by_age.next, struct replica_session, link);
 
-        if (!copy_is_expired(s->received_ms, now_ms))
+        if (!replica_session_is_expired(s->received_ms, now_ms))
             break;
-        replica_session_drop(k, s);
+        replica_session_remove(k, s);
     }
     for (struct replica_node *s; (s = map_next(&k->nodes, &at));)
-        if (copy_is_expired(s->received_ms, now_ms))
+        if (replica_session_is_expired(s->received_ms, now_ms))
             silent = s;
     if (silent) {
         map_remove(&k->nodes, silent->identity);

@@ -66,7 +66,7 @@ enum journal_result replica_find_session(struct replicas *k, uint32_t identity, 
                                          struct found_journal_session *ret);
 /* Returns whether every living node that stores copies is this node, node `owner` or one of the
  * identities. Returns false if no such node is known. */
-bool replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const struct map *identities);
+bool all_replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const struct map *identities);
 /* Chooses the node that stores the replica of node `me`: the next higher identity among the living
  * nodes that store copies, or the lowest; 0 if there is none. */
 uint32_t choose_replica_node(struct replicas *k, uint32_t me, const uint32_t *identities,

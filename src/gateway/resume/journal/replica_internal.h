@@ -53,9 +53,9 @@ struct replicas {
 
 /* --- replica_records.c: sessions and their records ------------------------------------ */
 
-void replica_session_drop(struct replicas *k, struct replica_session *s); /* accepts NULL */
+void replica_session_remove(struct replicas *k, struct replica_session *s); /* accepts NULL */
 /* Records that the whole session was received now. */
-void replica_session_set_received(struct replicas *k, struct replica_session *s, int64_t now_ms);
+void replica_session_record_receipt(struct replicas *k, struct replica_session *s, int64_t now_ms);
 /* Finds or creates a copy in the map `sessions` or `borrowed`; replaces the copy of another owner.
  * Returns NULL if the replica is full. */
 struct replica_session *replica_session_get_or_create(struct replicas *k, bool borrowed,
@@ -64,8 +64,8 @@ struct replica_session *replica_session_get_or_create(struct replicas *k, bool b
  * another replica, which was stored because it had more events. */
 struct replica_session *replica_session_find(const struct replicas *k, uint64_t number,
                                              uint32_t identity);
-struct replica_session *replica_session_find_in(const struct map *copies, uint64_t number,
-                                                uint32_t identity);
+struct replica_session *replica_session_find_in_map(const struct map *copies, uint64_t number,
+                                                    uint32_t identity);
 void replica_handle_records(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
 
@@ -76,10 +76,11 @@ enum journal_result replica_session_check_seq(const struct replicas *k,
                                               uint64_t *ret_seen);
 void replica_handle_request(struct replicas *k, uint32_t identity, struct serial_reader *in,
                             struct replica_reply *ret);
-void replica_handle_session(struct replicas *k, uint32_t identity, struct serial_reader *in,
-                            struct replica_reply *ret);
-void replica_handle_unknown(uint32_t identity, struct serial_reader *in, struct replica_reply *ret);
-void replica_handle_refusal(struct replicas *k, uint32_t identity, struct serial_reader *in,
-                            struct replica_reply *ret);
+void replica_handle_session_copy(struct replicas *k, uint32_t identity, struct serial_reader *in,
+                                 struct replica_reply *ret);
+void replica_handle_unknown_session(uint32_t identity, struct serial_reader *in,
+                                    struct replica_reply *ret);
+void replica_handle_refused_session(struct replicas *k, uint32_t identity, struct serial_reader *in,
+                                    struct replica_reply *ret);
 
 #endif

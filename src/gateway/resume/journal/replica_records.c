@@ -11,7 +11,7 @@ enum {
     SLOT_HEAD_BYTES = offsetof(struct journal_slot, presence),
 };
 
-void replica_session_drop(struct replicas *k, struct replica_session *s)
+void replica_session_remove(struct replicas *k, struct replica_session *s)
 {
     if (!s)
         return;
@@ -20,7 +20,7 @@ void replica_session_drop(struct replicas *k, struct replica_session *s)
     mem_free(s);
 }
 
-void replica_session_set_received(struct replicas *k, struct replica_session *s, int64_t now_ms)
+void replica_session_record_receipt(struct replicas *k, struct replica_session *s, int64_t now_ms)
 {
     s->received_ms = now_ms;
     link_remove(&s->link);
@@ -42,7 +42,7 @@ struct replica_session *replica_session_get_or_create(struct replicas *k, bool b
         k->full = true;
         return NULL;
     }
-    replica_session_drop(k, s);
+    replica_session_remove(k, s);
     s = mem_new(sizeof *s);
     s->number = number;
     s->identity = identity;
@@ -52,8 +52,8 @@ struct replica_session *replica_session_get_or_create(struct replicas *k, bool b
     return s;
 }
 
-struct replica_session *replica_session_find_in(const struct map *copies, uint64_t number,
-                                                uint32_t identity)
+struct replica_session *replica_session_find_in_map(const struct map *copies, uint64_t number,
+                                                    uint32_t identity)
 {
     struct replica_session *s = map_get(copies, number);
 
@@ -63,9 +63,9 @@ struct replica_session *replica_session_find_in(const struct map *copies, uint64
 struct replica_session *replica_session_find(const struct replicas *k, uint64_t number,
                                              uint32_t identity)
 {
-    struct replica_session *s = replica_session_find_in(&k->borrowed, number, identity);
+    struct replica_session *s = replica_session_find_in_map(&k->borrowed, number, identity);
 
-    return s ? s : replica_session_find_in(&k->sessions, number, identity);
+    return s ? s : replica_session_find_in_map(&k->sessions, number, identity);
 }
 
 static struct replica_node *replica_node_get_or_create(struct replicas *k, uint32_t identity)
@@ -133,8 +133,8 @@ static void handle_whole_session_record(struct replicas *k, const struct replica
     s->gaps = from->loops[hub].gaps;
     s->sent_by = hub;
     s->began = delivered_to.first;
-    replica_session_drop(k, replica_session_find_in(&k->borrowed, number, from->identity));
-    replica_session_set_received(k, s, from->received_ms);
+    replica_session_remove(k, replica_session_find_in_map(&k->borrowed, number, from->identity));
+    replica_session_record_receipt(k, s, from->received_ms);
 }
 
 static void handle_sent_events_record(struct replicas *k, const struct replica_node *from,
@@ -142,11 +142,11 @@ static void handle_sent_events_record(struct replicas *k, const struct replica_n
 {
     uint64_t number = serial_get_u64(in), last = serial_get_u64(in);
     size_t count = serial_get_count(in, 8);
-    struct replica_session *s = replica_session_find_in(&k->sessions, number, from->identity);
+    struct replica_session *s = replica_session_find_in_map(&k->sessions, number, from->identity);
 
-    replica_session_drop(k, replica_session_find_in(&k->borrowed, number, from->identity));
+    replica_session_remove(k, replica_session_find_in_map(&k->borrowed, number, from->identity));
     if (s && (in->bad || s->slot.seq + count != last)) {
-        replica_session_drop(k, s);
+        replica_session_remove(k, s);
         s = NULL;
     }
     for (; count; count--) {
@@ -162,8 +162,8 @@ static void handle_session_end_record(struct replicas *k, const struct replica_n
 {
     uint64_t number = serial_get_u64(in);
 
-    replica_session_drop(k, replica_session_find_in(&k->sessions, number, from->identity));
-    replica_session_drop(k, replica_session_find_in(&k->borrowed, number, from->identity));
+    replica_session_remove(k, replica_session_find_in_map(&k->sessions, number, from->identity));
+    replica_session_remove(k, replica_session_find_in_map(&k->borrowed, number, from->identity));
 }
 
 /* Handles all records of a message. Returns false if the message is malformed. */

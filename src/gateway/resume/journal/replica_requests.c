@@ -51,7 +51,8 @@ static void append_replica_unknown(struct buf *out, uint32_t identity, uint64_t 
     serial_put_u64(out, number);
 }
 
-void replica_handle_unknown(uint32_t identity, struct serial_reader *in, struct replica_reply *ret)
+void replica_handle_unknown_session(uint32_t identity, struct serial_reader *in,
+                                    struct replica_reply *ret)
 {
     uint64_t number = serial_get_u64(in);
 
@@ -66,7 +67,7 @@ void replica_handle_request(struct replicas *k, uint32_t identity, struct serial
 {
     uint32_t asker = (uint32_t)serial_get_u64(in);
     uint64_t number = serial_get_u64(in), seq = serial_get_u64(in), seen;
-    const struct replica_session *s = replica_session_find_in(&k->sessions, number, identity);
+    const struct replica_session *s = replica_session_find_in_map(&k->sessions, number, identity);
 
     if (in->bad)
         return;
@@ -115,12 +116,12 @@ static void store_session_copy_from_replica(struct replicas *k, uint32_t identit
     s->slot.id[sizeof slot->id - 1] = '\0';
     s->slot.client[sizeof slot->client - 1] = '\0';
     s->position = position;
-    replica_session_set_received(k, s, clock_steady_ms());
+    replica_session_record_receipt(k, s, clock_steady_ms());
     ret->number = number;
 }
 
-void replica_handle_session(struct replicas *k, uint32_t identity, struct serial_reader *in,
-                            struct replica_reply *ret)
+void replica_handle_session_copy(struct replicas *k, uint32_t identity, struct serial_reader *in,
+                                 struct replica_reply *ret)
 {
     uint64_t number = serial_get_u64(in), position = serial_get_u64(in), magic = serial_get_u64(in);
     struct str bytes = serial_get_slice(in, sizeof(struct journal_slot));
@@ -134,8 +135,8 @@ void replica_handle_session(struct replicas *k, uint32_t identity, struct serial
 }
 
 /* Stores the refusal of another replica as an incomplete copy, with only the first and last seq. */
-void replica_handle_refusal(struct replicas *k, uint32_t identity, struct serial_reader *in,
-                            struct replica_reply *ret)
+void replica_handle_refused_session(struct replicas *k, uint32_t identity, struct serial_reader *in,
+                                    struct replica_reply *ret)
 {
     uint64_t number = serial_get_u64(in), first = serial_get_u64(in), seq = serial_get_u64(in);
     struct journal_slot slot = {

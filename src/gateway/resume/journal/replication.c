@@ -187,7 +187,7 @@ static bool replication_round_mark_next_session(struct journal_replication *c, s
 
 /* Marks so many sessions as unsent that a round as long as the previous one takes about
  * ROUND_TICKS. */
-bool replication_round_step(struct journal_replication *c, size_t unsent)
+bool replication_round_mark_sessions(struct journal_replication *c, size_t unsent)
 {
     size_t size = c->marked > c->round_size ? c->marked : c->round_size;
     size_t share = size / ROUND_STEPS + 1, bytes = 0;
@@ -208,8 +208,8 @@ static void replication_round_continue(struct journal_replication *c)
 {
     const struct gateway *g = c->gateway_loop->gateway;
 
-    c->round_runs =
-        !g->draining && c->node && replication_round_step(c, cluster_unsent_bytes(g->cluster));
+    c->round_runs = !g->draining && c->node &&
+                    replication_round_mark_sessions(c, cluster_unsent_bytes(g->cluster));
     if (c->round_runs)
         deadline_restart(c->steps, &c->step);
 }
@@ -335,7 +335,7 @@ static void publish_replica_hello(struct gateway *g)
     buf_clear(&message);
 }
 
-void replication_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t count)
+void replication_on_live_nodes_changed(struct gateway *g, const uint32_t *identities, size_t count)
 {
     if (!g->replica)
         return;

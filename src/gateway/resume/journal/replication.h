@@ -41,14 +41,15 @@ void replication_send_unsent_records(struct gateway_loop *h);
 
 /* Runs one step of a round: marks some sessions as unsent, unless the connection to NATS has too
  * many unsent bytes. Returns false if the round is complete. */
-bool replication_round_step(struct journal_replication *c, size_t unsent);
+bool replication_round_mark_sessions(struct journal_replication *c, size_t unsent);
 /* Returns whether a round that sends all sessions must begin. Called once a second, or with
  * `restart` because the replica missed a message. */
 bool replication_round_is_due(struct journal_replication *c, bool restart);
 
-/* replication_on_live_nodes gets the identities of all living nodes, this one included. The resend
- * functions are called when messages of all loops, or of one loop, may be lost. Thread-safe. */
-void replication_on_live_nodes(struct gateway *g, const uint32_t *identities, size_t count);
+/* replication_on_live_nodes_changed gets the identities of all living nodes, this one included. The
+ * resend functions are called when messages of all loops, or of one loop, may be lost. Thread-safe.
+ */
+void replication_on_live_nodes_changed(struct gateway *g, const uint32_t *identities, size_t count);
 void replication_resend_all_loops(struct gateway *g);
 void replication_resend_loop(struct gateway *g, unsigned hub);
 

@@ -321,7 +321,7 @@ static void on_desktop_open(struct websocket *ws, void *arg)
 
     d->api = arg;
     d->ws = ws;
-    d->loop = websocket_loop(ws);
+    d->loop = websocket_get_loop(ws);
     d->arena = arena_new();
     d->address_key = websocket_address_key(ws);
     d->timer.data = d;

@@ -50,7 +50,7 @@ static enum err import_direct_channel(struct world_file_importer *im, const void
     id = known ? known : p->id.given == GIVEN ? p->id.value : snowflake_new();
     if (!known)
         e = direct_channel_insert(im->tx, id, who[0], who[1], false);
-    return e ? e : world_import_fields(im, "private", entry, at, id);
+    return e ? e : world_file_import_fields(im, "private", entry, at, id);
 }
 
 /* --- group channels ------------------------------------------------------------------ */
@@ -106,7 +106,7 @@ static enum err import_group(struct world_file_importer *im, const void *entry,
     }
     if (!e)
         e = recipients_insert(im->tx, id, &people, false);
-    return e ? e : world_import_fields(im, "private", entry, at, id);
+    return e ? e : world_file_import_fields(im, "private", entry, at, id);
 }
 
 /* --- export to a world file ---------------------------------------------------------- */
@@ -156,7 +156,7 @@ static enum err export_private_channels(struct world_file_exporter *ex, int64_t 
         ex->channel = p->id.value;
         e = export_recipients(ex->tx, p->id.value, &p->people);
         if (!e)
-            e = world_export_fields(ex, "private", ex->channel, entry, 1);
+            e = world_file_export_fields(ex, "private", ex->channel, entry, 1);
     }
     return e;
 }

@@ -134,7 +134,7 @@ static enum err import_channel(struct world_file_importer *im, const void *entry
                                    .guild_id = opt_id_or_null(guild),
                                    .type = channel_type_from_word(c->type),
                                    .name = opt_str_or_null(c->name),
-                                   .position = opt_int_given(row_int(&row, 0)) });
+                                   .position = opt_int_present(row_int(&row, 0)) });
 }
 
 /* --- permission overwrites ----------------------------------------------------------- */
@@ -229,7 +229,7 @@ static enum err import_channel_details(struct world_file_importer *im, const voi
         e = import_overwrites(im, c, id, guild, at);
     if (!e && id)
         e = import_forum(im, c, id, guild, at);
-    return e || !id ? e : world_import_fields(im, "channel", entry, at, id);
+    return e || !id ? e : world_file_import_fields(im, "channel", entry, at, id);
 }
 
 /* Third pass of the import, because a thread's tags belong to its forum, which the file may list
@@ -266,7 +266,7 @@ static enum err export_overwrites(struct world_file_exporter *ex, snowflake chan
         return e;
     while (rows_next(&r)) {
         bool role = row_int(&r, 1) == OVERWRITE_ROLE;
-        struct opt_str to = role ? world_export_reference(ex->tx, &ex->roles, row_id(&r, 0))
+        struct opt_str to = role ? world_file_export_reference(ex->tx, &ex->roles, row_id(&r, 0))
                                  : export_nondefault_text(&r, 4, NULL);
 
         if (to.given != GIVEN)
@@ -298,7 +298,7 @@ static void world_channel_from_row(const struct rows *r, struct world_file_expor
         .id = { GIVEN, row_id(r, 0) },
         .name = row_text(r, 1),
         .type = str_of(type ? type : "text"),
-        .parent = world_export_reference(ex->tx, &ex->channels, row_id(r, 3)),
+        .parent = world_file_export_reference(ex->tx, &ex->channels, row_id(r, 3)),
         .topic = export_nondefault_text(r, 4, NULL),
         .position = export_nondefault_int(r, 5, -1),
         .nsfw = export_nondefault_bool(r, 6, false),
@@ -335,7 +335,7 @@ static enum err export_channels(struct world_file_exporter *ex, struct opt_list 
         ex->channel = c->id.value;
         e = export_overwrites(ex, c->id.value, &c->overwrites);
         if (!e)
-            e = world_export_fields(ex, "channel", ex->channel, entry, 1);
+            e = world_file_export_fields(ex, "channel", ex->channel, entry, 1);
     }
     return e ? e : export_threads(ex, ret);
 }

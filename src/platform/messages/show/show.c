@@ -302,7 +302,7 @@ enum err message_add_event_fields(struct call *call, const struct channel *c, st
 {
     enum err e = OK;
 
-    m->channel_type = opt_int_given(c->type);
+    m->channel_type = opt_int_present(c->type);
     if (m->poll)
         m->poll = poll_without_viewer_votes(call->arena, m->poll);
     if (m->thread && m->thread->member) {

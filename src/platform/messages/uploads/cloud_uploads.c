@@ -230,7 +230,7 @@ static enum err convert_upload_to_attachment(struct call *call, const struct att
 /* Appends to a copy of the list of uploaded files, because the handler may be retried. */
 enum err uploads_consume_named_in_body(struct call *call, snowflake owner_id, struct list *ret)
 {
-    const struct message_send_state *sending = message_send_state_of(call);
+    const struct message_send_state *sending = call_get_message_send_state(call);
     const struct list *drafts = &sending->in->attachments.value;
     const struct attachment_in_body *in = drafts->items;
     enum err e = OK;
@@ -249,7 +249,7 @@ enum err uploads_consume_named_in_body(struct call *call, snowflake owner_id, st
 
 /* --- files that are served without a message ----------------------------------------- */
 
-static struct opt_int int_or_null(struct opt_int v)
+static struct opt_int opt_int_absent_to_null(struct opt_int v)
 {
     return v.given == GIVEN ? v : (struct opt_int){ .given = GIVEN_NULL };
 }
@@ -264,8 +264,8 @@ enum err attachment_publish_temporarily(struct call *call, snowflake target_id,
                               .size = a->size,
                               .file_id = a->id,
                               .content_type = a->content_type,
-                              .width = int_or_null(a->width),
-                              .height = int_or_null(a->height),
+                              .width = opt_int_absent_to_null(a->width),
+                              .height = opt_int_absent_to_null(a->height),
                               .target_id = target_id };
     enum err e = cloud_upload_insert(call->tx, &u);
 

@@ -105,7 +105,7 @@ enum err attachment_store_bytes(struct call *call, snowflake id, struct str give
                                 struct attachment *ret)
 {
     struct str name = sanitize_filename(call->arena, given);
-    struct media_info media = media_detect_type(name, bytes);
+    struct attachment_media_info media = media_detect_type(name, bytes);
     char blob[64];
 
     *ret = (struct attachment){
@@ -115,8 +115,8 @@ enum err attachment_store_bytes(struct call *call, snowflake id, struct str give
         .size = (int64_t)bytes.n,
     };
     if (media.width && media.height) {
-        ret->width = opt_int_given(media.width);
-        ret->height = opt_int_given(media.height);
+        ret->width = opt_int_present(media.width);
+        ret->height = opt_int_present(media.height);
     }
     attachment_blob_name(ret->id, blob);
     return call_write_blob(call, ret->id, blob, bytes.p ? bytes : STR(""));
@@ -133,9 +133,9 @@ void attachment_apply_body_fields(struct attachment *a, const struct attachment_
     if (in && in->waveform.given == GIVEN)
         a->waveform = in->waveform;
     if ((in && in->is_spoiler.value) || str_starts_with(a->filename, STR("SPOILER_")))
-        a->flags = opt_int_given(a->flags.value | ATTACHMENT_IS_SPOILER);
+        a->flags = opt_int_present(a->flags.value | ATTACHMENT_IS_SPOILER);
     if (in && in->is_remix.value)
-        a->flags = opt_int_given(a->flags.value | ATTACHMENT_IS_REMIX);
+        a->flags = opt_int_present(a->flags.value | ATTACHMENT_IS_REMIX);
 }
 
 enum err uploaded_part_store(struct call *call, snowflake id, const struct multipart_part *p,

@@ -79,14 +79,14 @@ static const struct file_type kinds[] = {
     { ".mov", "video/quicktime", true },
 };
 
-struct media_info media_detect_type(struct str filename, struct str bytes)
+struct attachment_media_info media_detect_type(struct str filename, struct str bytes)
 {
-    struct media_info m = { .type = "application/octet-stream" };
+    struct attachment_media_info m = { .type = "application/octet-stream" };
     struct str end = filename_extension(filename);
     struct picture_info picture;
 
     if (picture_detect_type(bytes, &picture))
-        return (struct media_info){ picture.type, picture.width, picture.height };
+        return (struct attachment_media_info){ picture.type, picture.width, picture.height };
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
         if (str_eq_nocase(end, str_of(kinds[i].extension)))
             m.type = kinds[i].type;

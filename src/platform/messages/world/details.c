@@ -57,8 +57,8 @@ static enum err import_attachment(struct world_file_importer *im, const struct w
                                           .name = name };
     int64_t size;
 
-    e = world_import_archived_file(im, "attachments", str_printf(im->arena, "%" PRIu64, in->id),
-                                   &note, &size);
+    e = world_file_import_archived_file(im, "attachments",
+                                        str_printf(im->arena, "%" PRIu64, in->id), &note, &size);
     if (e || size < 0)
         return e;
     *(struct attachment *)list_append(im->arena, &ret->attachments, sizeof(struct attachment)) =

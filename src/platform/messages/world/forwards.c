@@ -60,8 +60,8 @@ static struct str encode_forward(const struct world_file_importer *im,
 {
     struct world_forward f = *in;
 
-    f.type = opt_int_given(in->type.value);
-    f.flags = opt_int_given(in->flags.value);
+    f.type = opt_int_present(in->type.value);
+    f.flags = opt_int_present(in->flags.value);
     if (in->edited_timestamp.given != GIVEN)
         f.edited_timestamp.given = GIVEN_NULL;
     f.mentions = compact_json_list(im, in->mentions);

@@ -180,7 +180,7 @@ static enum err import_message(struct world_file_importer *im, const struct worl
     struct message made = message_make_text_only(id, channel, by.author, m->content);
     e = insert_imported_message(im, m, &made, &by, up);
     im->channel = channel;
-    return e ? e : world_import_fields(im, "message", m, up, id);
+    return e ? e : world_file_import_fields(im, "message", m, up, id);
 }
 
 /* The messages of a thread are counted and numbered from the first imported one on ($2), because a
@@ -273,7 +273,8 @@ static enum err export_messages(struct world_file_exporter *ex, struct opt_list 
     if (!e)
         e = export_message_stickers(ex, all);
     return e ? e
-             : world_export_fields(ex, "message", ex->channel, ret->value.items, ret->value.count);
+             : world_file_export_fields(ex, "message", ex->channel, ret->value.items,
+                                        ret->value.count);
 }
 
 const struct world_file_fields messages_world = { (const struct world_file_field[]){

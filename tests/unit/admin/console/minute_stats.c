@@ -50,7 +50,7 @@ static void figures_of_a_minute_are_differences_of_two_samples(void **state)
     minute_stats_free(f);
 }
 
-static void figures_retain_only_the_last_hour(void **state)
+static void minute_statistics_retain_only_the_last_hour(void **state)
 {
     struct minute_stats *f = minute_stats_new(GROUPS, KINDS);
     struct stats_minute minutes[STATS_MINUTES + 1];
@@ -88,7 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_of_a_minute_are_differences_of_two_samples),
-        cmocka_unit_test(figures_retain_only_the_last_hour),
+        cmocka_unit_test(minute_statistics_retain_only_the_last_hour),
         cmocka_unit_test(quantile_returns_the_upper_bound_of_its_bucket),
     };
 

@@ -25,35 +25,35 @@ static int set_up(void **state)
 
     (void)state;
     clock_stop(); /* time advances only through clock_advance_all */
-    limits = limits_new(&options);
+    limits = rate_limit_counters_new(&options);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    limits_free(limits);
+    rate_limit_counters_free(limits);
     clock_reset();
     return 0;
 }
 
 static bool allowed(uint64_t who, const struct rate_limit *limit, uint64_t major)
 {
-    return limits_count_call(limits, who, false, limit, major).allowed;
+    return rate_limits_count_call(limits, who, false, limit, major).allowed;
 }
 
 static void rate_limit_allows_exactly_its_count_per_window(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
-        struct rate_limit_result v = limits_count_call(limits, 1, false, &three, 0);
+        struct rate_limit_result v = rate_limits_count_call(limits, 1, false, &three, 0);
 
         assert_true(v.allowed && !v.global && !v.shared);
         assert_int_equal(v.limit, 3);
         assert_int_equal(v.remaining, 2 - i);
         assert_in_range(v.reset_after_ms, 1, 10000);
     }
-    struct rate_limit_result v = limits_count_call(limits, 1, false, &three, 0);
+    struct rate_limit_result v = rate_limits_count_call(limits, 1, false, &three, 0);
     assert_false(v.allowed);
     assert_int_equal(v.remaining, 0);
     assert_in_range(v.reset_at_ms - clock_ms(), 1, 10000);
@@ -62,13 +62,13 @@ static void rate_limit_allows_exactly_its_count_per_window(void **state)
 static void returned_requests_do_not_count_towards_the_rate_limit(void **state)
 {
     (void)state;
-    limits_uncount_call(limits, 1, false, &three, 0); /* no request was counted yet */
+    rate_limits_uncount_call(limits, 1, false, &three, 0); /* no request was counted yet */
     for (int i = 0; i < 3; i++)
         assert_true(allowed(1, &three, 0));
     assert_false(allowed(1, &three, 0));
-    limits_uncount_call(limits, 1, false, &three, 0);
-    limits_uncount_call(limits, 1, true, &three, 0);  /* another caller */
-    limits_uncount_call(limits, 1, false, &other, 0); /* another limit */
+    rate_limits_uncount_call(limits, 1, false, &three, 0);
+    rate_limits_uncount_call(limits, 1, true, &three, 0);  /* another caller */
+    rate_limits_uncount_call(limits, 1, false, &other, 0); /* another limit */
     assert_true(allowed(1, &three, 0));
     assert_false(allowed(1, &three, 0));
 }
@@ -81,7 +81,7 @@ static void rate_limit_resets_at_the_end_of_its_window(void **state)
     clock_advance_all(9 * 1000000);
     assert_false(allowed(1, &three, 0));
     clock_advance_all(1 * 1000000);
-    struct rate_limit_result v = limits_count_call(limits, 1, false, &three, 0);
+    struct rate_limit_result v = rate_limits_count_call(limits, 1, false, &three, 0);
     assert_true(v.allowed);
     assert_int_equal(v.remaining, 2);
 }
@@ -96,7 +96,7 @@ static void each_caller_limit_and_major_parameter_has_its_own_counter(void **sta
     assert_true(allowed(1, &other, 0));
     assert_true(allowed(1, &three, 7));
     /* The hash of an IP address never shares a counter with an account of the same number. */
-    assert_true(limits_count_call(limits, 1, true, &three, 0).allowed);
+    assert_true(rate_limits_count_call(limits, 1, true, &three, 0).allowed);
 }
 
 static void shared_rate_limit_counts_all_callers_together(void **state)
@@ -104,7 +104,7 @@ static void shared_rate_limit_counts_all_callers_together(void **state)
     (void)state;
     assert_true(allowed(1, &shared, 3));
     assert_true(allowed(2, &shared, 3));
-    struct rate_limit_result v = limits_count_call(limits, 3, false, &shared, 3);
+    struct rate_limit_result v = rate_limits_count_call(limits, 3, false, &shared, 3);
     assert_true(!v.allowed && v.shared);
     assert_true(allowed(3, &shared, 4));
 }
@@ -117,29 +117,29 @@ static void pass_counts_to_other_node(void *arg, struct str message)
 static void rate_limit_counts_are_shared_between_nodes(void **state)
 {
     struct rate_limit_options options = { .global_per_s = 5, .anonymous_per_s = 2, .percent = 100 };
-    struct rate_limit_counters *there = limits_new(&options);
+    struct rate_limit_counters *there = rate_limit_counters_new(&options);
     /* A copy of the limit at another memory address, as in another process. */
     const struct rate_limit three_there = { .name = "three", .count = 3, .window_s = 10 };
 
     (void)state;
-    limits_enable_sharing(limits);
-    limits_enable_sharing(there);
+    rate_limits_enable_sharing(limits);
+    rate_limits_enable_sharing(there);
     assert_true(allowed(1, &three, 7) && allowed(1, &three, 7));
     clock_advance_all(1000);
-    assert_true(limits_count_call(there, 1, false, &three_there, 7).allowed);
-    limits_publish_counts(limits, pass_counts_to_other_node, there);
-    limits_publish_counts(limits, pass_counts_to_other_node,
-                          there); /* counts are published only once */
-    struct rate_limit_result v = limits_count_call(there, 1, false, &three_there, 7);
+    assert_true(rate_limits_count_call(there, 1, false, &three_there, 7).allowed);
+    rate_limits_publish_counts(limits, pass_counts_to_other_node, there);
+    rate_limits_publish_counts(limits, pass_counts_to_other_node,
+                               there); /* counts are published only once */
+    struct rate_limit_result v = rate_limits_count_call(there, 1, false, &three_there, 7);
     assert_true(!v.allowed && v.remaining == 0);
-    assert_true(limits_count_call(there, 1, false, &three_there, 8).allowed);
-    limits_publish_counts(there, pass_counts_to_other_node, limits);
+    assert_true(rate_limits_count_call(there, 1, false, &three_there, 8).allowed);
+    rate_limits_publish_counts(there, pass_counts_to_other_node, limits);
     assert_false(allowed(1, &three, 7));
     /* Both nodes use the same window. */
     clock_advance_all(10 * 1000000 - 1000);
-    assert_true(limits_count_call(there, 1, false, &three_there, 7).allowed);
+    assert_true(rate_limits_count_call(there, 1, false, &three_there, 7).allowed);
     assert_true(allowed(1, &three, 7));
-    limits_free(there);
+    rate_limit_counters_free(there);
 }
 
 static void fail_on_publish(void *arg, struct str message)
@@ -153,9 +153,9 @@ static void counters_far_from_their_limit_are_not_published(void **state)
     static const struct rate_limit many = { .name = "many", .count = 8, .window_s = 10 };
 
     (void)state;
-    limits_enable_sharing(limits);
+    rate_limits_enable_sharing(limits);
     assert_true(allowed(1, &many, 0));
-    limits_publish_counts(limits, fail_on_publish, NULL);
+    rate_limits_publish_counts(limits, fail_on_publish, NULL);
 }
 
 static unsigned servers_apart;
@@ -173,22 +173,24 @@ static void strict_rate_limit_is_published_with_every_request(void **state)
         .name = "strict", .count = 8, .window_s = 10, .strict = true
     };
     struct rate_limit_options options = { .global_per_s = 5, .anonymous_per_s = 2, .percent = 100 };
-    struct rate_limit_counters *there = limits_new(&options);
+    struct rate_limit_counters *there = rate_limit_counters_new(&options);
     unsigned let_through = 0;
 
     (void)state;
     servers_apart = 1;
-    limits_enable_sharing(limits);
-    limits_enable_sharing(there);
-    limits_set_cluster(limits, &(struct rate_limit_cluster){ there, number_of_disconnected_nodes,
-                                                             pass_counts_to_other_node });
-    limits_set_cluster(there, &(struct rate_limit_cluster){ limits, number_of_disconnected_nodes,
-                                                            pass_counts_to_other_node });
+    rate_limits_enable_sharing(limits);
+    rate_limits_enable_sharing(there);
+    rate_limits_set_cluster(limits,
+                            &(struct rate_limit_cluster){ there, number_of_disconnected_nodes,
+                                                          pass_counts_to_other_node });
+    rate_limits_set_cluster(there,
+                            &(struct rate_limit_cluster){ limits, number_of_disconnected_nodes,
+                                                          pass_counts_to_other_node });
     for (int i = 0; i < 20; i++)
-        let_through += limits_count_call(i % 2 ? there : limits, 1, false, &strict, 0).allowed;
+        let_through += rate_limits_count_call(i % 2 ? there : limits, 1, false, &strict, 0).allowed;
     assert_int_equal(let_through, 8);
-    limits_publish_counts(limits, fail_on_publish, NULL); /* counts are published only once */
-    limits_free(there);
+    rate_limits_publish_counts(limits, fail_on_publish, NULL); /* counts are published only once */
+    rate_limit_counters_free(there);
 }
 
 static void strict_rate_limit_is_divided_among_disconnected_nodes(void **state)
@@ -201,8 +203,8 @@ static void strict_rate_limit_is_divided_among_disconnected_nodes(void **state)
 
     (void)state;
     servers_apart = 3;
-    limits_set_cluster(limits,
-                       &(struct rate_limit_cluster){ NULL, number_of_disconnected_nodes, NULL });
+    rate_limits_set_cluster(
+        limits, &(struct rate_limit_cluster){ NULL, number_of_disconnected_nodes, NULL });
     for (int i = 0; i < 20; i++)
         let_through += allowed(1, &strict, 0);
     assert_int_equal(let_through, 2); /* three nodes with two requests each stay within eight */
@@ -217,29 +219,29 @@ static void global_rate_limit_differs_for_accounts_and_ip_addresses(void **state
 {
     (void)state;
     for (int i = 0; i < 5; i++)
-        assert_true(limits_count_global_call(limits, 1, false).allowed);
-    struct rate_limit_result v = limits_count_global_call(limits, 1, false);
+        assert_true(rate_limits_count_global_call(limits, 1, false).allowed);
+    struct rate_limit_result v = rate_limits_count_global_call(limits, 1, false);
     assert_true(!v.allowed && v.global);
-    assert_true(limits_count_global_call(limits, 1, true).allowed);
-    assert_true(limits_count_global_call(limits, 1, true).allowed);
-    assert_false(limits_count_global_call(limits, 1, true).allowed);
+    assert_true(rate_limits_count_global_call(limits, 1, true).allowed);
+    assert_true(rate_limits_count_global_call(limits, 1, true).allowed);
+    assert_false(rate_limits_count_global_call(limits, 1, true).allowed);
     clock_advance_all(1000000);
-    assert_true(limits_count_global_call(limits, 1, false).allowed);
+    assert_true(rate_limits_count_global_call(limits, 1, false).allowed);
 }
 
 static void rate_limit_percentage_leaves_at_least_one_request(void **state)
 {
     (void)state;
     struct rate_limit_options options = { .global_per_s = 5, .anonymous_per_s = 5, .percent = 10 };
-    struct rate_limit_counters *tenth = limits_new(&options);
+    struct rate_limit_counters *tenth = rate_limit_counters_new(&options);
 
-    assert_int_equal(limits_count_call(tenth, 1, false, &three, 0).limit, 1);
-    limits_free(tenth);
+    assert_int_equal(rate_limits_count_call(tenth, 1, false, &three, 0).limit, 1);
+    rate_limit_counters_free(tenth);
     options.percent = 1000;
-    struct rate_limit_counters *tenfold = limits_new(&options);
-    assert_int_equal(limits_count_call(tenfold, 1, false, &three, 0).limit, 30);
-    assert_int_equal(limits_count_global_call(tenfold, 1, false).limit, 5);
-    limits_free(tenfold);
+    struct rate_limit_counters *tenfold = rate_limit_counters_new(&options);
+    assert_int_equal(rate_limits_count_call(tenfold, 1, false, &three, 0).limit, 30);
+    assert_int_equal(rate_limits_count_global_call(tenfold, 1, false).limit, 5);
+    rate_limit_counters_free(tenfold);
 }
 
 /* Expired counters are freed; active counters are not. */
@@ -263,7 +265,7 @@ static void *send_1000_requests(void *arg)
     const struct rate_limit *limit = arg;
 
     for (int i = 0; i < 1000; i++)
-        if (limits_count_call(limits, 1, false, limit, 0).allowed)
+        if (rate_limits_count_call(limits, 1, false, limit, 0).allowed)
             taken++;
     return NULL;
 }
@@ -379,14 +381,14 @@ static void wall_clock_step_does_not_change_rate_limit_windows(void **state)
     (void)state;
     for (int i = 0; i < 3; i++)
         assert_true(allowed(1, &three, 0));
-    clock_step_wall(-600 * INT64_C(1000000));
-    struct rate_limit_result v = limits_count_call(limits, 1, false, &three, 0);
+    clock_step_wall_clock(-600 * INT64_C(1000000));
+    struct rate_limit_result v = rate_limits_count_call(limits, 1, false, &three, 0);
     assert_false(v.allowed);
     assert_in_range(v.reset_after_ms, 1, 10000);
     assert_in_range(v.reset_at_ms - clock_ms(), 1, 10000);
     clock_advance_all(10 * 1000000);
     assert_true(allowed(1, &three, 0));
-    clock_step_wall(600 * INT64_C(1000000));
+    clock_step_wall_clock(600 * INT64_C(1000000));
     assert_true(allowed(1, &three, 0) && allowed(1, &three, 0));
     assert_false(allowed(1, &three, 0));
 }

@@ -17,15 +17,15 @@ static void expect_line(const struct buf *out, const char *line)
 
 static void duration_histogram_sums_the_counts_of_all_loops(void **state)
 {
-    struct call_durations *d = durations_new(domains, 2);
+    struct call_durations *d = call_durations_new(domains, 2);
     struct buf out;
 
     (void)state;
-    durations_record(d, 0, 1, 500 * 1000); /* a duration equal to the bound is within it */
-    durations_record(d, 1, 1, 501 * 1000); /* 1 µs more is not */
-    durations_record(d, 1, 1, 7000000000); /* longer than all bounds */
+    call_durations_record(d, 0, 1, 500 * 1000); /* a duration equal to the bound is within it */
+    call_durations_record(d, 1, 1, 501 * 1000); /* 1 µs more is not */
+    call_durations_record(d, 1, 1, 7000000000); /* longer than all bounds */
     buf_init(&out, SIZE_MAX);
-    durations_write_metrics(d, &out);
+    call_durations_write_metrics(d, &out);
     expect_line(&out, "guildhall_call_seconds_bucket{group=\"Busy\",le=\"0.0005\"} 1\n");
     expect_line(&out, "guildhall_call_seconds_bucket{group=\"Busy\",le=\"0.001\"} 2\n");
     expect_line(&out, "guildhall_call_seconds_bucket{group=\"Busy\",le=\"5\"} 2\n");
@@ -34,7 +34,7 @@ static void duration_histogram_sums_the_counts_of_all_loops(void **state)
     expect_line(&out, "guildhall_call_seconds_count{group=\"Busy\"} 3\n");
     assert_null(memmem(out.p, out.n, "Quiet", 5));
     buf_clear(&out);
-    durations_free(d);
+    call_durations_free(d);
 }
 
 int main(void)

@@ -70,7 +70,7 @@ static size_t count_loop_messages(struct loop *l)
 }
 
 /* While a loop is busy, messages for it wait in its list. */
-static void commit_posts_one_message_per_loop_however_many_events_it_has(void **state)
+static void commit_with_many_events_posts_one_message_per_loop(void **state)
 {
     (void)state;
     sem_init(&world.reached, 0, 0);
@@ -191,7 +191,7 @@ static void commits_during_gateway_stop_are_safe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commit_posts_one_message_per_loop_however_many_events_it_has),
+        cmocka_unit_test(commit_with_many_events_posts_one_message_per_loop),
         cmocka_unit_test(every_loop_reaches_the_last_event_number),
         cmocka_unit_test(event_numbers_are_derived_from_the_log_position),
         cmocka_unit_test(local_events_do_not_exceed_the_number_range_of_a_position),

@@ -20,7 +20,7 @@ static void id_list_contains_every_added_id(void **state)
 }
 
 /* The list must not assume capacity from a count that is a power of two. */
-static void ids_add_does_not_write_beyond_a_foreign_array(void **state)
+static void id_list_add_does_not_write_beyond_a_borrowed_array(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
@@ -55,7 +55,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(id_list_contains_every_added_id),
-        cmocka_unit_test(ids_add_does_not_write_beyond_a_foreign_array),
+        cmocka_unit_test(id_list_add_does_not_write_beyond_a_borrowed_array),
         cmocka_unit_test(shortened_id_list_can_grow_again),
     };
     return cmocka_run_group_tests_name("model/ids", tests, NULL, NULL);

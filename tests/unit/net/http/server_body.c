@@ -25,7 +25,7 @@ static struct http_server_stats stats(void)
 {
     struct http_server_stats s;
 
-    http_server_stats(app.server, &s);
+    http_server_read_stats(app.server, &s);
     return s;
 }
 

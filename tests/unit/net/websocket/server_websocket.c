@@ -267,7 +267,7 @@ static void handshake_response_is_sent_in_a_separate_write(void **state)
     wire_read_head(&w, first, sizeof first);
     /* The two messages of the open callback are sent together: 3 + 2 and 4 + 2 bytes. */
     assert_int_equal(recv(w.fd, first, sizeof first, 0), 11);
-    http_server_stats(app.server, &s);
+    http_server_read_stats(app.server, &s);
     assert_int_equal(s.websockets, 1);
     close(w.fd);
 }
@@ -422,7 +422,7 @@ static bool server_has_part_of_a_head(void)
 {
     struct http_server_stats s;
 
-    http_server_stats(app.server, &s);
+    http_server_read_stats(app.server, &s);
     return s.bytes_in > 0;
 }
 

@@ -151,10 +151,10 @@ static void only_seven_pairs_of_relationship_types_are_legal(void **state)
     (void)state;
     for (int mine = 0; mine <= 5; mine++)
         for (int theirs = 0; theirs <= 5; theirs++)
-            count += relationship_types_are_legal(mine, theirs);
+            count += relationship_type_pair_is_valid(mine, theirs);
     assert_int_equal(count, PAIRS);
     for (int p = 0; p < PAIRS; p++)
-        assert_true(relationship_types_are_legal(legal[p][0], legal[p][1]));
+        assert_true(relationship_type_pair_is_valid(legal[p][0], legal[p][1]));
 }
 
 /* --- random walks --------------------------------------------------------------------- */
@@ -205,7 +205,7 @@ static void walk(int count, unsigned seed)
             continue;
         check_emitted_events(&bond->mine, &c.mine);
         check_emitted_events(&bond->theirs, &c.theirs);
-        assert_true(relationship_types_are_legal(c.mine.type, c.theirs.type));
+        assert_true(relationship_type_pair_is_valid(c.mine.type, c.theirs.type));
         /* Only the user who blocked removes the block. */
         if (bond->theirs.type == K)
             assert_int_equal(c.theirs.type, K);
@@ -250,11 +250,11 @@ static void settings_decide_who_may_send_friend_requests(void **state)
 static void users_without_common_friend_or_small_guild_are_unknown(void **state)
 {
     (void)state;
-    assert_true(user_is_unacquainted(&(struct acquaintance){ 0 }));
-    assert_true(user_is_unacquainted(&(struct acquaintance){ .mutual_guild = true }));
-    assert_false(user_is_unacquainted(&(struct acquaintance){ .small_guild = true }));
-    assert_false(user_is_unacquainted(&(struct acquaintance){ .mutual_friend = true }));
-    assert_false(user_is_unacquainted(&(struct acquaintance){ .suggested = true }));
+    assert_true(users_have_no_acquaintance(&(struct acquaintance){ 0 }));
+    assert_true(users_have_no_acquaintance(&(struct acquaintance){ .mutual_guild = true }));
+    assert_false(users_have_no_acquaintance(&(struct acquaintance){ .small_guild = true }));
+    assert_false(users_have_no_acquaintance(&(struct acquaintance){ .mutual_friend = true }));
+    assert_false(users_have_no_acquaintance(&(struct acquaintance){ .suggested = true }));
 }
 
 static void friend_request_spam_is_detected_by_account_history(void **state)

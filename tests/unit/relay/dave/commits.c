@@ -73,15 +73,16 @@ static struct dave_client *round_open(void)
     return &dave_hall.clients[1];
 }
 
-static enum dave_verdict commit_try(struct dave_client *c, struct dave_commit commit,
-                                    enum dave_fault f, struct str more)
+static enum dave_message_result commit_try(struct dave_client *c, struct dave_commit commit,
+                                           enum dave_fault f, struct str more)
 {
     struct buf b;
 
     buf_init(&b, 1 << 20);
     dave_write_commit(&b, &commit, f);
     buf_add_str(&b, more);
-    enum dave_verdict v = dave_room_commit(dave_hall.room, c->id.user, buf_str(&b), dave_hall.now);
+    enum dave_message_result v =
+        dave_room_handle_commit(dave_hall.room, c->id.user, buf_str(&b), dave_hall.now);
     buf_clear(&b);
     return v;
 }

@@ -13,7 +13,7 @@ static void two_members_form_a_group_without_a_transition(void **state)
     dave_hall_settle(100);
     expect_dave_received(1, DAVE_EXTERNAL_SENDER, 1);
     expect_dave_received(1, DAVE_PROPOSALS, 0);
-    assert_int_equal(dave_room_due(dave_hall.room), INT64_MAX);
+    assert_int_equal(dave_room_next_timeout(dave_hall.room), INT64_MAX);
 
     dave_client_join(2, 1);
     dave_hall_settle(100);
@@ -213,7 +213,7 @@ static void sole_member_starts_a_new_group(void **state)
     assert_int_equal(dave_hall.queue[dave_hall.count - 1].message.op, DAVE_EXTERNAL_SENDER);
     dave_hall_settle(100);
     expect_dave_received(2, DAVE_PREPARE_EPOCH, 1);
-    assert_int_equal(dave_room_due(dave_hall.room), INT64_MAX);
+    assert_int_equal(dave_room_next_timeout(dave_hall.room), INT64_MAX);
 
     uint64_t transitions = dave_hall.counters.transitions;
     dave_client_join(4, 1);
@@ -230,7 +230,7 @@ static void sole_member_starts_a_new_group(void **state)
     expect_dave_group();
 }
 
-static void other_of_two_leaves_before_the_first_commit(void **state)
+static void member_left_alone_before_the_first_commit_starts_again(void **state)
 {
     (void)state;
     dave_client_join(1, 1)->silent = true;
@@ -272,16 +272,16 @@ static void group_is_reset_if_nobody_commits(void **state)
     assert_true(dave_hall.clients[1].executed > 0); /* media flows: not immediately */
 }
 
-static void waits_for_commits_stop_doubling(void **state)
+static void time_to_wait_for_a_commit_is_limited(void **state)
 {
     (void)state;
     dave_client_join(1, 1)->silent = true;
     dave_client_join(2, 1)->silent = true;
     dave_hall_deliver();
     for (int i = 0; i < 20; i++) {
-        assert_true(dave_room_due(dave_hall.room) - dave_hall.now <= (int64_t)2100
-                                                                         << DAVE_COMMIT_DOUBLINGS);
-        dave_hall_settle(dave_room_due(dave_hall.room) - dave_hall.now);
+        assert_true(dave_room_next_timeout(dave_hall.room) - dave_hall.now <=
+                    (int64_t)2100 << DAVE_COMMIT_DOUBLINGS);
+        dave_hall_settle(dave_room_next_timeout(dave_hall.room) - dave_hall.now);
         assert_int_equal(dave_hall.counters.resets, i + 1);
     }
 }
@@ -293,9 +293,9 @@ static void key_packages_are_checked_and_limited(void **state)
     struct dave_client *c = dave_client_enter(1, 1);
 
     (void)state;
-    assert_int_equal(dave_room_key_package(dave_hall.room, 1, STR("x"), dave_hall.now),
+    assert_int_equal(dave_room_handle_key_package(dave_hall.room, 1, STR("x"), dave_hall.now),
                      DAVE_REFUSED);
-    assert_int_equal(dave_room_key_package(dave_hall.room, 2, STR("x"), dave_hall.now),
+    assert_int_equal(dave_room_handle_key_package(dave_hall.room, 2, STR("x"), dave_hall.now),
                      DAVE_OUTDATED);
     assert_int_equal(dave_hall.counters.refused_key_packages, 1);
     /* The first one was requested by opcode 25 and does not count. */
@@ -317,8 +317,8 @@ static void key_package_before_the_session_description_is_ignored(void **state)
     assert_int_equal(dave_room_join(dave_hall.room, 2, 1, dave_hall.now), 1);
     assert_int_equal(dave_client_send_package(&dave_hall.clients[2]), DAVE_OUTDATED);
     expect_dave_received(2, DAVE_EXTERNAL_SENDER, 0);
-    dave_room_described(dave_hall.room, 2, 1, dave_hall.now);
-    dave_room_described(dave_hall.room, 2, 1, dave_hall.now);
+    dave_room_on_description_sent(dave_hall.room, 2, 1, dave_hall.now);
+    dave_room_on_description_sent(dave_hall.room, 2, 1, dave_hall.now);
     dave_hall_settle(10);
     expect_dave_received(2, DAVE_EXTERNAL_SENDER, 1);
 }
@@ -373,7 +373,7 @@ static void hundred_members_are_encrypted_and_101_are_not(void **state)
     assert_int_equal(dave_hall.clients[1].version, 1);
 }
 
-static void churn_before_the_first_commit_is_bounded(void **state)
+static void many_joins_and_leaves_before_the_first_commit_form_a_group(void **state)
 {
     (void)state;
     dave_client_join(1, 1)->silent = true;
@@ -392,7 +392,7 @@ static void churn_before_the_first_commit_is_bounded(void **state)
 }
 
 /* Random events in random order; at the end all present clients form a group. */
-static void random_history_run(unsigned seed)
+static void run_random_joins_and_leaves(unsigned seed)
 {
     enum { PEOPLE = 9, STEPS = 150 };
 
@@ -439,11 +439,11 @@ static void random_history_run(unsigned seed)
     assert_int_equal(dave_hall.counters.refused_commits, 0);
 }
 
-static void random_histories_end_with_a_common_group(void **state)
+static void random_joins_and_leaves_end_with_a_common_group(void **state)
 {
     for (unsigned seed = 1; seed <= 40; seed++) {
         print_message("seed %u\n", seed);
-        random_history_run(seed);
+        run_random_joins_and_leaves(seed);
         dave_hall_close(state);
         dave_hall_open(state);
     }
@@ -468,7 +468,7 @@ static void json_messages_have_the_documented_members(void **state)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         buf_reset(&b);
         assert_true(dave_message_is_json(&cases[i].message));
-        dave_message_write(&cases[i].message, &b);
+        dave_message_write_json(&cases[i].message, &b);
         assert_str(buf_str(&b), cases[i].json);
     }
     assert_false(dave_message_is_json(&(struct dave_message){ .op = DAVE_WELCOME }));
@@ -490,15 +490,15 @@ int main(void)
         DAVE_TEST(key_package_replaced_during_a_round_is_used_in_the_next),
         DAVE_TEST(joining_twice_replaces_the_participant),
         DAVE_TEST(sole_member_starts_a_new_group),
-        DAVE_TEST(other_of_two_leaves_before_the_first_commit),
+        DAVE_TEST(member_left_alone_before_the_first_commit_starts_again),
         DAVE_TEST(group_is_reset_if_nobody_commits),
-        DAVE_TEST(waits_for_commits_stop_doubling),
+        DAVE_TEST(time_to_wait_for_a_commit_is_limited),
         DAVE_TEST(key_packages_are_checked_and_limited),
         DAVE_TEST(key_package_before_the_session_description_is_ignored),
         DAVE_TEST(large_room_gets_one_message_of_proposals_per_second),
         DAVE_TEST(hundred_members_are_encrypted_and_101_are_not),
-        DAVE_TEST(churn_before_the_first_commit_is_bounded),
-        DAVE_TEST(random_histories_end_with_a_common_group),
+        DAVE_TEST(many_joins_and_leaves_before_the_first_commit_form_a_group),
+        DAVE_TEST(random_joins_and_leaves_end_with_a_common_group),
         DAVE_TEST(json_messages_have_the_documented_members),
     };
 

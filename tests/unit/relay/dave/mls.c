@@ -98,7 +98,7 @@ static void reading_beyond_the_end_fails_and_stays_failed(void **state)
 
 /* --- key packages ----------------------------------------------------------------------- */
 
-static void key_package_of_davey_is_accepted(void **state)
+static void key_package_of_the_davey_library_is_accepted(void **state)
 {
     char bytes[MLS_KEY_PACKAGE], wrapped[MLS_KEY_PACKAGE] = { 0, 1, 0, 5 };
     struct str bare = hex(davey_package_1, bytes);
@@ -190,7 +190,7 @@ static void key_package_may_have_2_kib(void **state)
 
 /* --- commits and welcomes --------------------------------------------------------------- */
 
-static void commit_and_welcome_of_davey_are_read(void **state)
+static void commit_and_welcome_of_the_davey_library_are_read(void **state)
 {
     static const char *const packages[] = { davey_package_2, davey_package_3 };
     char bytes[4096], package[MLS_KEY_PACKAGE];
@@ -209,8 +209,8 @@ static void commit_and_welcome_of_davey_are_read(void **state)
     assert_int_equal(c.reference_count, 2);
     assert_false(c.has_path);
     assert_true(mls_commit_verify_path(&c));
-    assert_memory_equal(mls_commit_reference(&c, 0), c.references.p + 2, MLS_HASH);
-    assert_memory_equal(mls_commit_reference(&c, 1), c.references.p + 36, MLS_HASH);
+    assert_memory_equal(mls_commit_reference_at(&c, 0), c.references.p + 2, MLS_HASH);
+    assert_memory_equal(mls_commit_reference_at(&c, 1), c.references.p + 36, MLS_HASH);
     assert_true(mls_welcome_read(&r, &w));
     assert_int_equal(r.rest.n, 0);
     assert_int_equal(w.secret_count, 2);
@@ -221,24 +221,24 @@ static void commit_and_welcome_of_davey_are_read(void **state)
     assert_true(str_eq(buf_str(&b), w.bytes));
     for (size_t i = 0; i < 2; i++) {
         assert_true(mls_key_package_read(hex(packages[i], package), USER + 1 + i, &k));
-        assert_true(mls_welcome_has(&w, k.ref));
+        assert_true(mls_welcome_has_secrets_for(&w, k.ref));
         buf_reset(&b);
         assert_true(mls_welcome_write(&w, k.ref, &b));
         r = (struct mls_reader){ .rest = buf_str(&b) };
         assert_true(mls_welcome_read(&r, &one));
         assert_int_equal(one.secret_count, 1);
-        assert_true(mls_welcome_has(&one, k.ref));
+        assert_true(mls_welcome_has_secrets_for(&one, k.ref));
         assert_true(str_eq(one.group_info, w.group_info));
     }
     assert_true(mls_key_package_read(hex(davey_package_1, package), USER, &k));
-    assert_false(mls_welcome_has(&w, k.ref));
+    assert_false(mls_welcome_has_secrets_for(&w, k.ref));
     buf_reset(&b);
     assert_false(mls_welcome_write(&w, k.ref, &b));
     assert_int_equal(b.n, 0);
     buf_clear(&b);
 }
 
-static void commit_with_path_of_davey_is_verified(void **state)
+static void commit_with_path_of_the_davey_library_is_verified(void **state)
 {
     char bytes[4096], package[MLS_KEY_PACKAGE];
     struct mls_reader r = { .rest = hex(davey_commit_removes, bytes) };
@@ -363,9 +363,9 @@ static void external_sender_package_has_the_documented_layout(void **state)
 
     (void)state;
     buf_init(&b, 256);
-    mls_write_sender(key, &b);
+    mls_write_external_sender(key, &b);
     struct mls_reader r = { .rest = buf_str(&b) };
-    assert_true(str_eq(mls_read_vector(&r), mls_key_public(key)));
+    assert_true(str_eq(mls_read_vector(&r), mls_key_get_public_key(key)));
     assert_int_equal(mls_read_number(&r, 2), 1);
     assert_str(mls_read_vector(&r), "guildhall");
     assert_true(!r.failed && !r.rest.n);
@@ -387,24 +387,24 @@ static void proposals_are_signed_and_have_the_documented_layout(void **state)
     (void)state;
     assert_true(mls_key_package_read(hex(davey_package_1, package), USER, &k));
     buf_init(&b, 2 * MLS_PROPOSAL);
-    mls_write_add(key, GROUP, 5, k.bytes, &b, ref);
+    mls_write_add_proposal(key, GROUP, 5, k.bytes, &b, ref);
     assert_memory_equal(b.p, head, sizeof head);
     assert_memory_equal(b.p + sizeof head, "\0\1", 2);
     assert_memory_equal(b.p + sizeof head + 2, k.bytes.p, k.bytes.n);
     struct mls_reader r = { .rest = buf_str(&b) };
-    assert_true(dave_read_proposal(&r, mls_key_public(key), &received));
+    assert_true(dave_read_proposal(&r, mls_key_get_public_key(key), &received));
     assert_int_equal(r.rest.n, 0);
     assert_memory_equal(received.ref, ref, MLS_HASH);
     assert_memory_equal(received.package_ref, k.ref, MLS_HASH);
     r = (struct mls_reader){ .rest = buf_str(&b) };
-    assert_false(dave_read_proposal(&r, mls_key_public(other), &received));
+    assert_false(dave_read_proposal(&r, mls_key_get_public_key(other), &received));
 
     size_t start = b.n; /* a second proposal in the same buffer */
-    mls_write_remove(key, GROUP, 5, 9, &b, ref);
+    mls_write_remove_proposal(key, GROUP, 5, 9, &b, ref);
     assert_memory_equal(b.p + start, head, sizeof head);
     assert_memory_equal(b.p + start + sizeof head, "\0\3\0\0\0\x09", 6);
     r = (struct mls_reader){ .rest = str_skip_bytes(buf_str(&b), start) };
-    assert_true(dave_read_proposal(&r, mls_key_public(key), &received));
+    assert_true(dave_read_proposal(&r, mls_key_get_public_key(key), &received));
     assert_memory_equal(received.ref, ref, MLS_HASH);
     buf_clear(&b);
     mls_key_free(key);
@@ -418,14 +418,19 @@ static void signatures_are_bound_to_label_and_key(void **state)
 
     (void)state;
     buf_init(&b, 256);
-    mls_sign(key, "LeafNodeTBS", STR("con"), STR("tent"), &b);
+    mls_sign_with_label(key, "LeafNodeTBS", STR("con"), STR("tent"), &b);
     struct mls_reader r = { .rest = buf_str(&b) };
-    struct str signature = mls_read_vector(&r), public_key = mls_key_public(key);
-    assert_true(mls_verify(public_key, "LeafNodeTBS", STR("content"), STR(""), signature));
-    assert_false(mls_verify(public_key, "KeyPackageTBS", STR("content"), STR(""), signature));
-    assert_false(mls_verify(public_key, "LeafNodeTBS", STR("contents"), STR(""), signature));
-    assert_false(mls_verify(STR("key"), "LeafNodeTBS", STR("content"), STR(""), signature));
-    assert_false(mls_verify(public_key, "LeafNodeTBS", STR("content"), STR(""), STR("")));
+    struct str signature = mls_read_vector(&r), public_key = mls_key_get_public_key(key);
+    assert_true(
+        mls_verify_with_label(public_key, "LeafNodeTBS", STR("content"), STR(""), signature));
+    assert_false(
+        mls_verify_with_label(public_key, "KeyPackageTBS", STR("content"), STR(""), signature));
+    assert_false(
+        mls_verify_with_label(public_key, "LeafNodeTBS", STR("contents"), STR(""), signature));
+    assert_false(
+        mls_verify_with_label(STR("key"), "LeafNodeTBS", STR("content"), STR(""), signature));
+    assert_false(
+        mls_verify_with_label(public_key, "LeafNodeTBS", STR("content"), STR(""), STR("")));
     buf_clear(&b);
     mls_key_free(key);
 }
@@ -436,12 +441,12 @@ int main(void)
         cmocka_unit_test(lengths_are_written_in_the_shortest_form),
         cmocka_unit_test(longer_forms_of_lengths_are_refused),
         cmocka_unit_test(reading_beyond_the_end_fails_and_stays_failed),
-        cmocka_unit_test(key_package_of_davey_is_accepted),
+        cmocka_unit_test(key_package_of_the_davey_library_is_accepted),
         cmocka_unit_test(key_package_is_refused_if_truncated_or_changed_anywhere),
         cmocka_unit_test(each_fault_of_a_key_package_is_refused),
         cmocka_unit_test(key_package_may_have_2_kib),
-        cmocka_unit_test(commit_and_welcome_of_davey_are_read),
-        cmocka_unit_test(commit_with_path_of_davey_is_verified),
+        cmocka_unit_test(commit_and_welcome_of_the_davey_library_are_read),
+        cmocka_unit_test(commit_with_path_of_the_davey_library_is_verified),
         cmocka_unit_test(commit_and_welcome_are_refused_if_truncated_anywhere),
         cmocka_unit_test(each_fault_of_a_commit_is_refused),
         cmocka_unit_test(each_fault_of_a_welcome_is_refused),

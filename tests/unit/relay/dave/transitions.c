@@ -15,10 +15,11 @@ static void transition_ends_after_2_seconds_without_an_answer(void **state)
     dave_hall.clients[2].slow = true;
     dave_client_join(3, 1);
     dave_hall_deliver();
-    assert_true(dave_room_transitions(dave_hall.room));
-    dave_room_ready(dave_hall.room, 2, dave_hall.clients[2].transition + 1,
-                    dave_hall.now); /* another id */
-    dave_room_ready(dave_hall.room, 9, dave_hall.clients[2].transition, dave_hall.now); /* nobody */
+    assert_true(dave_room_is_in_transition(dave_hall.room));
+    dave_room_handle_transition_ready(dave_hall.room, 2, dave_hall.clients[2].transition + 1,
+                                      dave_hall.now); /* another id */
+    dave_room_handle_transition_ready(dave_hall.room, 9, dave_hall.clients[2].transition,
+                                      dave_hall.now); /* nobody */
     dave_hall_settle(DAVE_TRANSITION_MS - 1);
     assert_int_equal(dave_hall.clients[1].executed, 0);
     dave_hall_settle(1);
@@ -93,7 +94,7 @@ static void client_without_dave_downgrades_the_room(void **state)
     dave_hall.clients[2].slow = true;
     assert_int_equal(dave_client_join(9, 0)->version, 0);
     assert_int_equal(dave_room_version(dave_hall.room), 0);
-    assert_true(dave_room_transitions(dave_hall.room));
+    assert_true(dave_room_is_in_transition(dave_hall.room));
     dave_hall_settle(DAVE_TRANSITION_MS - 1);
     expect_dave_received(1, DAVE_PREPARE_TRANSITION, 1);
     expect_dave_received(1, DAVE_EXECUTE_TRANSITION, 0);
@@ -102,9 +103,10 @@ static void client_without_dave_downgrades_the_room(void **state)
     for (unsigned op = 0; op < DAVE_OPS; op++)
         expect_dave_received(9, op, 0);
     assert_int_equal(dave_hall.counters.downgrades, 1);
-    assert_int_equal(dave_room_key_package(dave_hall.room, 1, STR("x"), dave_hall.now),
+    assert_int_equal(dave_room_handle_key_package(dave_hall.room, 1, STR("x"), dave_hall.now),
                      DAVE_OUTDATED);
-    assert_int_equal(dave_room_commit(dave_hall.room, 1, STR("x"), dave_hall.now), DAVE_OUTDATED);
+    assert_int_equal(dave_room_handle_commit(dave_hall.room, 1, STR("x"), dave_hall.now),
+                     DAVE_OUTDATED);
     assert_int_equal(dave_client_join(3, 1)->version, 0); /* as long as 9 is there */
     expect_dave_received(3, DAVE_EXTERNAL_SENDER, 0);
     assert_int_equal(dave_hall.counters.downgrades, 1);
@@ -175,7 +177,7 @@ static void late_participant_is_brought_to_the_version_of_the_room(void **state)
     c->here = true;
     buf_init(&c->package, MLS_KEY_PACKAGE);
     assert_int_equal(dave_room_join(dave_hall.room, 3, 1, dave_hall.now), 1);
-    dave_room_described(dave_hall.room, 3, 0, dave_hall.now);
+    dave_room_on_description_sent(dave_hall.room, 3, 0, dave_hall.now);
     assert_int_equal(dave_hall.queue[dave_hall.first].message.op, DAVE_PREPARE_EPOCH);
     assert_int_equal(dave_hall.queue[dave_hall.first + 1].message.op, DAVE_EXTERNAL_SENDER);
     uint64_t epoch = dave_hall.epoch;
@@ -189,8 +191,8 @@ static void late_participant_is_brought_to_the_version_of_the_room(void **state)
     c = &dave_hall.clients[4];
     c->here = true;
     dave_room_join(dave_hall.room, 4, 1, dave_hall.now);
-    dave_room_described(dave_hall.room, 4, 1,
-                        dave_hall.now); /* the room was downgraded meanwhile */
+    dave_room_on_description_sent(dave_hall.room, 4, 1,
+                                  dave_hall.now); /* the room was downgraded meanwhile */
     dave_hall_settle(100);
     expect_dave_received(4, DAVE_PREPARE_TRANSITION, 1);
     assert_int_equal(c->transition, 0);

@@ -62,16 +62,16 @@ static void datagrams_of_one_size_to_one_address_are_bundled(void **state)
 
     (void)state;
     batch_mix(&batch);
-    bundles_build(&b, batch.messages, batch.count);
+    datagram_bundles_build(&b, batch.messages, batch.count);
     assert_int_equal(b.count, 4);
     expect_bundle_datagrams(&b, 0, "023");
     expect_bundle_datagrams(&b, 1, "1");
     expect_bundle_datagrams(&b, 2, "4");
     expect_bundle_datagrams(&b, 3, "5");
-    again.count = bundles_split(&b, 1, again.messages, again.parts);
+    again.count = datagram_bundles_split(&b, 1, again.messages, again.parts);
     assert_int_equal(again.count, 3);
-    bundles_build(&b, batch.messages, batch.count);
-    again.count = bundles_split(&b, 0, again.messages, again.parts);
+    datagram_bundles_build(&b, batch.messages, batch.count);
+    again.count = datagram_bundles_split(&b, 0, again.messages, again.parts);
     assert_int_equal(again.count, 6);
     for (unsigned i = 0; i < 6; i++) {
         assert_int_equal(again.messages[i].msg_hdr.msg_iovlen, 1);
@@ -88,7 +88,7 @@ static void bundle_is_no_longer_than_a_udp_packet(void **state)
     (void)state;
     for (int i = 0; i < BUNDLES_MAX; i++)
         batch_add(&batch, 0, 1400);
-    bundles_build(&b, batch.messages, batch.count);
+    datagram_bundles_build(&b, batch.messages, batch.count);
     assert_int_equal(b.count, 2);
     assert_int_equal(b.messages[0].msg_hdr.msg_iovlen, BUNDLE_BYTES / 1400);
     assert_int_equal(b.messages[1].msg_hdr.msg_iovlen, BUNDLES_MAX - BUNDLE_BYTES / 1400);
@@ -114,10 +114,10 @@ static void bundled_datagrams_arrive_separately(void **state)
     char got[1500];
 
     (void)state;
-    if (!bundles_are_supported(fds[0]))
+    if (!datagram_bundles_are_supported(fds[0]))
         skip();
     batch_mix(&batch);
-    bundles_build(&b, batch.messages, batch.count);
+    datagram_bundles_build(&b, batch.messages, batch.count);
     assert_int_equal(sendmmsg(fds[0], b.messages, b.count, 0), 4);
     for (int i = 0; i < 2; i++) {
         for (const char *number = expected[i]; *number; number++) {

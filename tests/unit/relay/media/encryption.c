@@ -61,7 +61,7 @@ static struct rtp_packet packet_of(const unsigned char *bytes, size_t n)
 {
     struct rtp_packet p;
 
-    assert_true(rtp_parse(str_slice((const char *)bytes, n), &p));
+    assert_true(rtp_parse_header(str_slice((const char *)bytes, n), &p));
     return p;
 }
 
@@ -178,12 +178,12 @@ static void modified_or_truncated_packets_are_refused(void **state)
 
         for (size_t at = 0; at < n; at++) {
             bytes[at] ^= 4;
-            if (rtp_parse(str_slice((const char *)bytes, n), &p))
+            if (rtp_parse_header(str_slice((const char *)bytes, n), &p))
                 assert_false(media_cipher_decrypt(s, &p, &plain));
             bytes[at] ^= 4;
         }
         for (size_t cut = RTP_HEADER_SIZE; cut < n; cut++)
-            if (rtp_parse(str_slice((const char *)bytes, cut), &p))
+            if (rtp_parse_header(str_slice((const char *)bytes, cut), &p))
                 assert_false(media_cipher_decrypt(s, &p, &plain));
         p = packet_of(bytes, n);
         assert_true(media_cipher_decrypt(s, &p, &plain));

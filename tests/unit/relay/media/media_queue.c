@@ -12,14 +12,14 @@
 enum { ROOMS = 4, SENDERS = 3, ITEMS = MEDIA_QUEUE_MAX + 4096 };
 
 struct item {
-    struct queue_item item;
+    struct media_queue_item item;
     int room, sender, number;
 };
 
 struct fixture {
     struct media_queue queue;
-    struct queue_room rooms[ROOMS];
-    struct queue_sender senders[ROOMS][SENDERS];
+    struct media_queue_room rooms[ROOMS];
+    struct media_queue_sender senders[ROOMS][SENDERS];
     struct item items[ITEMS];
     int count;
 };
@@ -30,7 +30,7 @@ static struct fixture *fixture_new(void)
 
     media_queue_init(&f->queue);
     for (int i = 0; i < ROOMS; i++) {
-        queue_room_init(&f->rooms[i]);
+        media_queue_room_init(&f->rooms[i]);
         for (int k = 0; k < SENDERS; k++)
             f->senders[i][k].room = &f->rooms[i];
     }
@@ -49,12 +49,12 @@ static struct item *add(struct fixture *f, int room, int sender, enum media_clas
 /* Removes the next datagram and charges its cost to its room. */
 static struct item *take(struct fixture *f, unsigned cost)
 {
-    struct queue_sender *sender;
-    struct item *next = (struct item *)(void *)media_queue_next(&f->queue, &sender);
+    struct media_queue_sender *sender;
+    struct item *next = (struct item *)(void *)media_queue_pop(&f->queue, &sender);
 
     if (next)
         assert_ptr_equal(sender, &f->senders[next->room][next->sender]);
-    media_queue_charge(&f->queue, cost);
+    media_queue_charge_cost(&f->queue, cost);
     return next;
 }
 
@@ -131,12 +131,12 @@ static void busy_rooms_get_equal_shares(void **state)
         for (int i = 0; i < 2; i++)
             add(f, room, 0, MEDIA_CLASS_VIDEO);
     for (int i = 0; i < 4000; i++) {
-        struct queue_sender *sender;
-        struct item *next = (struct item *)(void *)media_queue_next(&f->queue, &sender);
+        struct media_queue_sender *sender;
+        struct item *next = (struct item *)(void *)media_queue_pop(&f->queue, &sender);
         int room = next->room;
 
         spent[room] += costs[room];
-        media_queue_charge(&f->queue, costs[room]);
+        media_queue_charge_cost(&f->queue, costs[room]);
         media_queue_add(&f->queue, sender, MEDIA_CLASS_VIDEO, &next->item);
     }
     for (int room = 1; room < ROOMS; room++)
@@ -180,7 +180,7 @@ static void full_queue_of_a_sender_drops_its_oldest_datagram(void **state)
 static void full_queue_takes_from_rooms_above_their_share(void **state)
 {
     struct fixture *f = fixture_new();
-    struct queue_sender *many = mem_new(100 * sizeof *many), *sender;
+    struct media_queue_sender *many = mem_new(100 * sizeof *many), *sender;
     int added = 0;
 
     (void)state;
@@ -194,8 +194,8 @@ static void full_queue_takes_from_rooms_above_their_share(void **state)
     assert_null(add(f, 1, 0, MEDIA_CLASS_AUDIO));
     assert_null(add(f, 1, 0, MEDIA_CLASS_AUDIO));
     for (int i = 0; i < 2; i++) { /* the room that came first has used up its credit after one */
-        media_queue_next(&f->queue, &sender);
-        media_queue_charge(&f->queue, 502);
+        media_queue_pop(&f->queue, &sender);
+        media_queue_charge_cost(&f->queue, 502);
         assert_ptr_equal(sender->room, &f->rooms[i]);
     }
     mem_free(many);
@@ -205,18 +205,18 @@ static void full_queue_takes_from_rooms_above_their_share(void **state)
 static void room_may_end_while_its_datagram_is_handled(void **state)
 {
     struct fixture *f = fixture_new();
-    struct queue_sender *sender;
+    struct media_queue_sender *sender;
 
     (void)state;
     add(f, 0, 0, MEDIA_CLASS_AUDIO);
     add(f, 0, 0, MEDIA_CLASS_AUDIO);
     add(f, 0, 0, MEDIA_CLASS_VIDEO);
-    assert_non_null(media_queue_next(&f->queue, &sender));
-    assert_non_null(queue_sender_take(&f->queue, sender));
-    assert_non_null(queue_sender_take(&f->queue, sender));
-    assert_null(queue_sender_take(&f->queue, sender));
-    queue_room_remove(&f->queue, &f->rooms[0]);
-    media_queue_charge(&f->queue, 100);
+    assert_non_null(media_queue_pop(&f->queue, &sender));
+    assert_non_null(media_queue_remove_from_sender(&f->queue, sender));
+    assert_non_null(media_queue_remove_from_sender(&f->queue, sender));
+    assert_null(media_queue_remove_from_sender(&f->queue, sender));
+    media_queue_remove_room(&f->queue, &f->rooms[0]);
+    media_queue_charge_cost(&f->queue, 100);
     assert_int_equal(f->rooms[0].credit, MEDIA_QUEUE_CREDIT);
     assert_null(take(f, 0));
     mem_free(f);
@@ -227,7 +227,7 @@ static void room_may_end_while_its_datagram_is_handled(void **state)
 static void rooms_that_were_idle_interrupt_a_large_one(void **state)
 {
     struct fixture *f = fixture_new();
-    struct queue_sender *sender;
+    struct media_queue_sender *sender;
 
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -236,16 +236,16 @@ static void rooms_that_were_idle_interrupt_a_large_one(void **state)
     }
     assert_int_equal(take(f, 500)->room, 0);
     assert_int_equal(take(f, 500)->room, 1); /* both wait now */
-    assert_non_null(media_queue_next(&f->queue, &sender));
-    struct queue_room *current = sender->room;
-    assert_null(media_queue_interrupt(&f->queue));
+    assert_non_null(media_queue_pop(&f->queue, &sender));
+    struct media_queue_room *current = sender->room;
+    assert_null(media_queue_begin_interruption(&f->queue));
     add(f, 2, 0, MEDIA_CLASS_AUDIO);
-    assert_ptr_equal(media_queue_interrupt(&f->queue), current);
+    assert_ptr_equal(media_queue_begin_interruption(&f->queue), current);
     assert_int_equal(take(f, 6)->room, 2);
-    media_queue_continue(&f->queue, current);
-    assert_null(media_queue_interrupt(&f->queue));
+    media_queue_end_interruption(&f->queue, current);
+    assert_null(media_queue_begin_interruption(&f->queue));
     long credit = current->credit;
-    media_queue_charge(&f->queue, 502);
+    media_queue_charge_cost(&f->queue, 502);
     assert_int_equal(current->credit, credit - 502);
     mem_free(f);
 }

@@ -56,21 +56,21 @@ static void authentic_rtp_streams_continue_the_numbering(void **state)
 {
     struct rtp_stream s = { 0 };
     struct rtp_packet p = { .sequence = 65535, .timestamp = 960000 };
-    struct rtp_stream_position a = rtp_stream_continue(&s, &p);
+    struct rtp_stream_position a = rtp_stream_position_of_new_packet(&s, &p);
 
     (void)state;
     assert_true(a.sequence == 65535 && a.timestamp == 960000 && a.newest && !a.restarts);
-    rtp_stream_advance(&s, &p, &a);
+    rtp_stream_record_position(&s, &p, &a);
     p = (struct rtp_packet){ .sequence = 0, .timestamp = 960960 };
-    a = rtp_stream_continue(&s, &p);
+    a = rtp_stream_position_of_new_packet(&s, &p);
     assert_true(a.sequence == 0 && a.timestamp == 960960 && !a.restarts);
-    rtp_stream_advance(&s, &p, &a);
+    rtp_stream_record_position(&s, &p, &a);
     p = (struct rtp_packet){ .sequence = 40000, .timestamp = 5 };
-    a = rtp_stream_continue(&s, &p);
+    a = rtp_stream_position_of_new_packet(&s, &p);
     assert_true(a.sequence == 1 && a.timestamp == 961920 && a.restarts);
-    rtp_stream_advance(&s, &p, &a);
+    rtp_stream_record_position(&s, &p, &a);
     p = (struct rtp_packet){ .sequence = 40001, .timestamp = 965 };
-    a = rtp_stream_continue(&s, &p);
+    a = rtp_stream_position_of_new_packet(&s, &p);
     assert_true(a.sequence == 2 && a.timestamp == 962880 && !a.restarts);
     rtp_stream_clear(&s);
 }
@@ -96,21 +96,21 @@ static void truncated_rtp_headers_are_refused(void **state)
     struct rtp_packet p;
 
     (void)state;
-    assert_true(rtp_parse(packet(b, 12), &p));
+    assert_true(rtp_parse_header(packet(b, 12), &p));
     assert_int_equal(p.sequence, 0x1234);
     assert_int_equal(p.timestamp, 9);
     assert_int_equal(p.ssrc, 16);
     assert_int_equal(p.type, 120);
     assert_int_equal(p.encrypted.n, 0);
     b[0] = 0x93; /* an extension and three contributing sources */
-    assert_false(rtp_parse(packet(b, 27), &p));
-    assert_true(rtp_parse(packet(b, 30), &p));
+    assert_false(rtp_parse_header(packet(b, 27), &p));
+    assert_true(rtp_parse_header(packet(b, 30), &p));
     assert_int_equal(p.clear.n, 28);
     assert_int_equal(p.encrypted.n, 2);
     assert_int_equal(p.sources, 3);
     assert_true(p.extended);
     b[0] = 0x8f;
-    assert_false(rtp_parse(packet(b, 64), &p) && p.clear.n > 64);
+    assert_false(rtp_parse_header(packet(b, 64), &p) && p.clear.n > 64);
 }
 
 static void replay_window_accepts_each_number_once(void **state)
@@ -164,11 +164,11 @@ static void rtp_sequence_numbers_are_extended_after_wraparound(void **state)
 
     (void)state;
     assert_true(rtp_extend_sequence(&location, &p, &first));
-    rtp_update_highest(&location, &p, first);
+    rtp_update_highest_position(&location, &p, first);
     p = sent(0, 860);
     assert_true(rtp_extend_sequence(&location, &p, &next));
     assert_true(next == first + 1);
-    rtp_update_highest(&location, &p, next);
+    rtp_update_highest_position(&location, &p, next);
     p = sent(65534, UINT32_MAX - 1060);
     assert_true(rtp_extend_sequence(&location, &p, &next));
     assert_true(next == first - 1);
@@ -261,7 +261,7 @@ static void rtp_stream_recognizes_a_limited_number_of_restarts(void **state)
     unsigned tracks = 0;
 
     (void)state;
-    while (!rtp_stream_is_full(&s)) {
+    while (!rtp_stream_start_hashes_are_full(&s)) {
         for (unsigned i = 0; i < 300; i++)
             stream_admits_packet(&s, (uint16_t)i, i * 960, tracks * 300 + i, &a);
         tracks++;
@@ -274,19 +274,22 @@ static void rtp_stream_recognizes_a_limited_number_of_restarts(void **state)
 static void video_numbers_continue_only_after_another_sender(void **state)
 {
     struct rtp_stream s = { 0 };
-    struct rtp_stream_position a =
-        rtp_stream_shift(&s, &(struct rtp_packet){ .sequence = 65535, .timestamp = 9000 });
+    struct rtp_stream_position a = rtp_stream_record_video_packet(
+        &s, &(struct rtp_packet){ .sequence = 65535, .timestamp = 9000 });
 
     (void)state;
     assert_true(a.sequence == 65535 && a.timestamp == 9000 && a.newest);
-    a = rtp_stream_shift(&s, &(struct rtp_packet){ .sequence = 0, .timestamp = 9000 });
+    a = rtp_stream_record_video_packet(&s,
+                                       &(struct rtp_packet){ .sequence = 0, .timestamp = 9000 });
     assert_true(a.sequence == 0 && a.newest);
-    a = rtp_stream_shift(&s, &(struct rtp_packet){ .sequence = 65000, .timestamp = 1 });
+    a = rtp_stream_record_video_packet(&s,
+                                       &(struct rtp_packet){ .sequence = 65000, .timestamp = 1 });
     assert_true(a.sequence == 65000 && a.timestamp == 1 && !a.newest); /* late, unchanged */
     s.has_new_sender = true;
-    a = rtp_stream_shift(&s, &(struct rtp_packet){ .sequence = 500, .timestamp = 7 });
+    a = rtp_stream_record_video_packet(&s, &(struct rtp_packet){ .sequence = 500, .timestamp = 7 });
     assert_true(a.sequence == 1 && a.timestamp == 9000 + 960 && a.newest);
-    a = rtp_stream_shift(&s, &(struct rtp_packet){ .sequence = 502, .timestamp = 3007 });
+    a = rtp_stream_record_video_packet(&s,
+                                       &(struct rtp_packet){ .sequence = 502, .timestamp = 3007 });
     assert_true(a.sequence == 3 && a.timestamp == 9000 + 960 + 3000);
     rtp_stream_clear(&s);
 }

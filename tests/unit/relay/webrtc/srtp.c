@@ -53,7 +53,7 @@ static struct str str_of_hex(const char *hex, unsigned char *out)
 static struct srtp *new_session(enum srtp_profile profile)
 {
     size_t salt = profile == PROFILE_CM_SHA1 ? 14 : 12;
-    size_t key = srtp_material_size(profile) / 2 - salt;
+    size_t key = srtp_keying_material_size(profile) / 2 - salt;
     unsigned char material[SRTP_MATERIAL_MAX];
 
     for (size_t i = 0; i < key; i++)
@@ -82,7 +82,7 @@ static void key_derivation_matches_rfc_3711(void **state)
     (void)state;
     parse_hex("E1F97A0D3E018BE0D64FA32C06DE4139", key);
     parse_hex("0EC675AD498AFEEBB6960B3AABE6", salt);
-    srtp_derive(PROFILE_CM_SHA1, key, salt, false, &keys);
+    srtp_derive_keys(PROFILE_CM_SHA1, key, salt, false, &keys);
     parse_hex("C61E7A93744F39EE10734AFE3FF7A087", expected);
     assert_memory_equal(keys.cipher, expected, 16);
     parse_hex("30CBBC08863D8C85D49DB34A9AE1", expected);
@@ -116,7 +116,7 @@ static void gcm_encryption_matches_rfc_7714(void **state)
         memcpy(p.bytes, "Gallia est omnis divisa in partes tres", 38);
         parse_hex("8040f17b8041f8d35501a0b2", p.header);
         struct srtp *s = srtp_new_from_keys(rows[i].profile, keys, keys);
-        size_t n = srtp_write(s, &p, out);
+        size_t n = srtp_encrypt(s, &p, out);
         assert_int_equal(n, RTP_HEADER_SIZE + parse_hex(rows[i].sealed, expected));
         assert_memory_equal(out + RTP_HEADER_SIZE, expected, n - RTP_HEADER_SIZE);
         srtp_free(s);
@@ -132,13 +132,13 @@ static void packets_of_libsrtp_are_decrypted(void **state)
         struct decrypted_rtp_packet p;
         size_t n;
 
-        assert_true(srtp_open(s, str_of_hex(vectors[i].rtp, bytes), &p));
+        assert_true(srtp_decrypt(s, str_of_hex(vectors[i].rtp, bytes), &p));
         assert_int_equal(p.n, 18);
         assert_true(p.extended);
         assert_memory_equal(p.bytes + 8, "opus frame", 10);
-        assert_true(srtp_open(s, str_of_hex(vectors[i].rolled, bytes), &p));
+        assert_true(srtp_decrypt(s, str_of_hex(vectors[i].rolled, bytes), &p));
         assert_memory_equal(p.bytes + 8, "opus frame", 10);
-        assert_true(srtp_open_control(s, str_of_hex(vectors[i].rtcp, bytes), control, &n));
+        assert_true(srtcp_decrypt(s, str_of_hex(vectors[i].rtcp, bytes), control, &n));
         assert_int_equal(n, sizeof pli);
         assert_memory_equal(control, pli, sizeof pli);
         srtp_free(s);
@@ -155,13 +155,13 @@ static void written_packets_equal_those_of_libsrtp(void **state)
         struct decrypted_rtp_packet rolled = plain_packet(0);
 
         rolled.header[7] = 3;
-        size_t n = srtp_write(s, &p, out);
+        size_t n = srtp_encrypt(s, &p, out);
         assert_int_equal(n, parse_hex(vectors[i].rtp, expected));
         assert_memory_equal(out, expected, n);
-        n = srtp_write(s, &rolled, out);
+        n = srtp_encrypt(s, &rolled, out);
         assert_int_equal(n, parse_hex(vectors[i].rolled, expected));
         assert_memory_equal(out, expected, n);
-        n = srtp_write_control(s, str_slice((const char *)pli, sizeof pli), out);
+        n = srtcp_encrypt(s, str_slice((const char *)pli, sizeof pli), out);
         assert_int_equal(n, parse_hex(vectors[i].rtcp, expected));
         assert_memory_equal(out, expected, n);
         srtp_free(s);
@@ -177,10 +177,10 @@ static void replayed_packets_are_refused(void **state)
         struct decrypted_rtp_packet p;
         size_t n;
 
-        assert_true(srtp_open(s, str_of_hex(vectors[i].rtp, bytes), &p));
-        assert_false(srtp_open(s, str_of_hex(vectors[i].rtp, bytes), &p));
-        assert_true(srtp_open_control(s, str_of_hex(vectors[i].rtcp, bytes), control, &n));
-        assert_false(srtp_open_control(s, str_of_hex(vectors[i].rtcp, bytes), control, &n));
+        assert_true(srtp_decrypt(s, str_of_hex(vectors[i].rtp, bytes), &p));
+        assert_false(srtp_decrypt(s, str_of_hex(vectors[i].rtp, bytes), &p));
+        assert_true(srtcp_decrypt(s, str_of_hex(vectors[i].rtcp, bytes), control, &n));
+        assert_false(srtcp_decrypt(s, str_of_hex(vectors[i].rtcp, bytes), control, &n));
         srtp_free(s);
     }
 }
@@ -196,15 +196,15 @@ static void every_changed_or_missing_byte_is_refused(void **state)
 
         for (size_t at = 0, size = parse_hex(vectors[i].rtp, bytes); at < size; at++) {
             bytes[at] ^= 1;
-            assert_false(srtp_open(s, str_slice((const char *)bytes, size), &p));
+            assert_false(srtp_decrypt(s, str_slice((const char *)bytes, size), &p));
             bytes[at] ^= 1;
-            assert_false(srtp_open(s, str_slice((const char *)bytes, at), &p));
+            assert_false(srtp_decrypt(s, str_slice((const char *)bytes, at), &p));
         }
         for (size_t at = 0, size = parse_hex(vectors[i].rtcp, bytes); at < size; at++) {
             bytes[at] ^= 1;
-            assert_false(srtp_open_control(s, str_slice((const char *)bytes, size), control, &n));
+            assert_false(srtcp_decrypt(s, str_slice((const char *)bytes, size), control, &n));
             bytes[at] ^= 1;
-            assert_false(srtp_open_control(s, str_slice((const char *)bytes, at), control, &n));
+            assert_false(srtcp_decrypt(s, str_slice((const char *)bytes, at), control, &n));
         }
         srtp_free(s);
     }
@@ -218,11 +218,11 @@ static void an_index_is_never_encrypted_twice(void **state)
                                 old = plain_packet(800);
 
     (void)state;
-    assert_true(srtp_write(s, &p, out) > 0);
-    assert_int_equal(srtp_write(s, &p, out), 0);
-    assert_true(srtp_write(s, &late, out) > 0);
-    assert_int_equal(srtp_write(s, &late, out), 0);
-    assert_int_equal(srtp_write(s, &old, out), 0); /* below the window: it may have been sent */
+    assert_true(srtp_encrypt(s, &p, out) > 0);
+    assert_int_equal(srtp_encrypt(s, &p, out), 0);
+    assert_true(srtp_encrypt(s, &late, out) > 0);
+    assert_int_equal(srtp_encrypt(s, &late, out), 0);
+    assert_int_equal(srtp_encrypt(s, &old, out), 0); /* below the window: it may have been sent */
     srtp_free(s);
 }
 
@@ -233,8 +233,8 @@ static void a_packet_before_the_first_one_is_refused(void **state)
     struct decrypted_rtp_packet first = plain_packet(3), before = plain_packet(65535);
 
     (void)state;
-    assert_true(srtp_write(s, &first, out) > 0);
-    assert_int_equal(srtp_write(s, &before, out), 0); /* its rollover counter would be -1 */
+    assert_true(srtp_encrypt(s, &first, out) > 0);
+    assert_int_equal(srtp_encrypt(s, &before, out), 0); /* its rollover counter would be -1 */
     srtp_free(s);
 }
 
@@ -248,9 +248,9 @@ static void rollovers_are_counted_by_both_sides(void **state)
 
         for (uint32_t number = 60000; number < 60000 + 3 * 65536; number += 100) {
             p = plain_packet((uint16_t)number);
-            size_t n = srtp_write(s, &p, out);
+            size_t n = srtp_encrypt(s, &p, out);
             assert_true(n > 0);
-            assert_true(srtp_open(s, str_slice((const char *)out, n), &got));
+            assert_true(srtp_decrypt(s, str_slice((const char *)out, n), &got));
             assert_memory_equal(got.bytes, p.bytes, p.n);
         }
         srtp_free(s);
@@ -266,8 +266,8 @@ static void only_sixteen_streams_are_accepted(void **state)
     (void)state;
     for (unsigned ssrc = 0; ssrc <= SRTP_MAX_STREAMS; ssrc++) {
         p.header[11] = (unsigned char)ssrc;
-        size_t n = srtp_write(s, &p, out);
-        assert_true(srtp_open(s, str_slice((const char *)out, n), &got) ==
+        size_t n = srtp_encrypt(s, &p, out);
+        assert_true(srtp_decrypt(s, str_slice((const char *)out, n), &got) ==
                     (ssrc < SRTP_MAX_STREAMS));
     }
     srtp_free(s);
@@ -282,10 +282,10 @@ static void an_extension_longer_than_the_packet_is_refused(void **state)
 
     (void)state;
     bytes[15] = 0xff;
-    assert_false(srtp_open(s, datagram, &p));
+    assert_false(srtp_decrypt(s, datagram, &p));
     p = plain_packet(1);
     p.bytes[3] = 0xff;
-    assert_int_equal(srtp_write(s, &p, out), 0);
+    assert_int_equal(srtp_encrypt(s, &p, out), 0);
     srtp_free(s);
 }
 

@@ -47,15 +47,15 @@ static void feedback_has_the_arrival_time_of_each_packet(void **state)
     unsigned char out[PACKET_MAX];
 
     (void)state;
-    assert_false(transport_feedback_record(&f, 65535, 70 * MS));
-    assert_true(transport_feedback_record(&f, 1, 170 * MS));
-    assert_true(transport_feedback_record(&f, 2, 171 * MS));
+    assert_false(transport_feedback_record_arrival(&f, 65535, 70 * MS));
+    assert_true(transport_feedback_record_arrival(&f, 1, 170 * MS));
+    assert_true(transport_feedback_record_arrival(&f, 2, 171 * MS));
     size_t n = transport_feedback_write(&f, 1, 2, 171 * MS, out);
     assert_int_equal(n, sizeof expected);
     assert_memory_equal(out, expected, n);
     /* The next feedback continues, and packets that were reported are ignored. */
-    assert_false(transport_feedback_record(&f, 1, 180 * MS));
-    assert_false(transport_feedback_record(&f, 3, 180 * MS));
+    assert_false(transport_feedback_record_arrival(&f, 1, 180 * MS));
+    assert_false(transport_feedback_record_arrival(&f, 3, 180 * MS));
     n = transport_feedback_write(&f, 1, 2, 300 * MS, out);
     assert_memory_equal(out + 12, "\0\3\0\1", 4);
     assert_int_equal(out[19], 1);
@@ -68,13 +68,13 @@ static void feedback_fits_a_datagram_and_large_gaps_are_skipped(void **state)
 
     (void)state;
     for (unsigned i = 0; i < FEEDBACK_PACKETS; i++)
-        transport_feedback_record(&f, (uint16_t)i, 1 + (int64_t)(i % 2) * 500 * MS);
+        transport_feedback_record_arrival(&f, (uint16_t)i, 1 + (int64_t)(i % 2) * 500 * MS);
     assert_in_range(transport_feedback_write(&f, 1, 2, 0, out), 20, 400);
-    transport_feedback_record(&f, 5000, 100);
+    transport_feedback_record_arrival(&f, 5000, 100);
     assert_int_equal(f.first, 5000);
     assert_int_equal(f.count, 1);
     /* An arrival that is too long after the first one counts as lost. */
-    transport_feedback_record(&f, 5001, 20000 * (int64_t)MS);
+    transport_feedback_record_arrival(&f, 5001, 20000 * (int64_t)MS);
     size_t n = transport_feedback_write(&f, 1, 2, 0, out);
     assert_int_equal(n, 24);
     assert_int_equal(out[20], 0xd0);

@@ -173,7 +173,7 @@ static int count_unconfirmed_blobs(struct store *s, int64_t seconds)
     return count;
 }
 
-static void blob_is_listed_as_unconfirmed_until_confirmed_or_deleted(void **state)
+static void blob_is_listed_as_uncommitted_until_committed_or_deleted(void **state)
 {
     struct fixture *f = *state;
 
@@ -454,11 +454,11 @@ int main(void)
         store_test(deleted_blob_is_not_found),
         store_test(blob_names_outside_the_folder_are_refused),
         store_test(partially_written_blob_is_deleted_at_start),
-        store_test(blob_is_listed_as_unconfirmed_until_confirmed_or_deleted),
+        store_test(blob_is_listed_as_uncommitted_until_committed_or_deleted),
         inside_test(blob_is_read_back_completely),
         inside_test(deleted_blob_is_not_found),
         inside_test(blob_names_outside_the_folder_are_refused),
-        inside_test(blob_is_listed_as_unconfirmed_until_confirmed_or_deleted),
+        inside_test(blob_is_listed_as_uncommitted_until_committed_or_deleted),
         inside_test(cache_folder_has_copies_of_blobs_in_the_database),
         inside_test(least_recently_opened_blob_copies_are_evicted),
         inside_test(blob_cache_eviction_is_safe_with_many_readers),

@@ -95,7 +95,7 @@ static struct store_stats group_stats(struct fixture *f)
 {
     struct store_stats stats;
 
-    store_stats(f->store, &stats);
+    store_read_stats(f->store, &stats);
     return stats;
 }
 
@@ -233,7 +233,7 @@ static void transactions_that_leave_a_group_run_in_parallel(void **state)
 
 static enum err add_and_announce(struct work_item *w, struct tx *tx)
 {
-    tx_set_log_event(tx, w->owner % 2 ? STR("odd") : STR("even!"));
+    tx_set_event_log_body(tx, w->owner % 2 ? STR("odd") : STR("even!"));
     return insert_counter_value(w, tx);
 }
 

@@ -20,7 +20,7 @@ static uint64_t retries_of(struct fixture *f)
 {
     struct store_stats stats;
 
-    store_stats(f->store, &stats);
+    store_read_stats(f->store, &stats);
     return stats.retries;
 }
 

@@ -16,7 +16,7 @@ static uint64_t variants(struct fixture *f)
 {
     struct store_stats stats;
 
-    store_stats(f->store, &stats);
+    store_read_stats(f->store, &stats);
     return stats.round_trips;
 }
 

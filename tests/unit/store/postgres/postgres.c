@@ -143,11 +143,11 @@ static void statement_above_the_time_limit_is_cancelled(void **state)
     struct test_work *one = test_works_new(1, &finished);
 
     counter_make(f);
-    store_stats(f->store, &before);
+    store_read_stats(f->store, &before);
     one->work.run = sleep_too_long;
     store_submit(f->store, &one->work);
     wait_for(&finished);
-    store_stats(f->store, &after);
+    store_read_stats(f->store, &after);
     assert_int_equal(one->result, ERR_UNAVAILABLE);
     assert_int_equal(after.retries, before.retries);
     assert_int_equal(store_number(f->store, "select n from counter"), 0);
@@ -188,7 +188,7 @@ static enum err open_node(struct fixture *f, unsigned node, bool shared, struct 
     return e;
 }
 
-static void nodes_share_a_database_only_if_all_are_configured_to(void **state)
+static void nodes_share_a_database_only_if_all_set_the_shared_option(void **state)
 {
     struct fixture *f = *state;
     struct store *one = NULL, *two = NULL;
@@ -236,7 +236,7 @@ int main(void)
         store_test(full_disk_of_the_database_is_reported),
         store_test(statement_above_the_time_limit_is_cancelled),
         store_test(tool_and_server_exclude_each_other),
-        store_test(nodes_share_a_database_only_if_all_are_configured_to),
+        store_test(nodes_share_a_database_only_if_all_set_the_shared_option),
         store_test(postgres_backup_contains_no_rows),
     };
 

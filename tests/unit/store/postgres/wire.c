@@ -62,7 +62,7 @@ static void worker_reads_all_of_a_long_tls_record(void **state)
         no_error(store_run(f->store, STORE_READ, NULL, read_long, &bytes));
         assert_int_equal(bytes, LONG_ROWS * LONG_ROW);
     }
-    store_stats(f->store, &stats);
+    store_read_stats(f->store, &stats);
     assert_int_equal(stats.retries, 0);
     leave_wire(f, wire);
 }

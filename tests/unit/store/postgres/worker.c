@@ -36,7 +36,7 @@ static void transaction_that_lost_its_connection_is_retried(void **state)
     wait_for(&finished);
     assert_int_equal(one->result, OK);
     assert_int_equal(store_number(f->store, "select n from counter"), 2);
-    store_stats(f->store, &stats);
+    store_read_stats(f->store, &stats);
     assert_true(stats.retries >= 1);
     test_works_free(one, 1);
     sem_destroy(&finished);
@@ -60,7 +60,7 @@ static void commit_with_unknown_result_is_not_retried(void **state)
     assert_int_equal(one->result, ERR_UNAVAILABLE);
 
     struct store_stats stats;
-    store_stats(f->store, &stats);
+    store_read_stats(f->store, &stats);
     assert_int_equal(stats.retries, 0);
     assert_int_equal(stats.failures, 1);
     test_postgres_do(f->postgres, "drop trigger leave on counter");
@@ -91,7 +91,7 @@ static enum err add_soon_and_be_ended(struct work_item *w, struct tx *tx)
 
 static enum err announce_and_be_ended(struct work_item *w, struct tx *tx)
 {
-    tx_set_log_event(tx, STR("said"));
+    tx_set_event_log_body(tx, STR("said"));
     return add_soon_and_be_ended(w, tx);
 }
 

@@ -135,7 +135,7 @@ static enum err read_after_seen(struct tx *tx, void *arg)
     return e;
 }
 
-static void tx_seen_and_later_reads_share_one_snapshot(void **state)
+static void snapshot_version_and_later_reads_share_one_snapshot(void **state)
 {
     struct snapshot_read read_step = { .f = *state };
 
@@ -148,7 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         store_test(rows_changed_since_an_earlier_read_are_detected),
         store_test(row_versions_change_by_explicit_call_and_by_bulk_update),
-        store_test(tx_seen_and_later_reads_share_one_snapshot),
+        store_test(snapshot_version_and_later_reads_share_one_snapshot),
     };
 
     log_init(2, LOG_OFF, 0);

@@ -10,7 +10,7 @@ static uint64_t commits(struct fixture *f)
 {
     struct store_stats stats;
 
-    store_stats(f->store, &stats);
+    store_read_stats(f->store, &stats);
     return stats.commits;
 }
 

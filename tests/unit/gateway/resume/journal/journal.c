@@ -208,7 +208,7 @@ struct stored_scene {
     bool whole, was_lost;
 };
 
-static void scene_deliver_message(struct stored_scene *s, bool is_lost)
+static void deliver_message_to_replica(struct stored_scene *s, bool is_lost)
 {
     struct replica_reply reply = { 0 };
     struct buf message;
@@ -307,13 +307,13 @@ static void replica_is_exact_even_if_messages_are_lost(void **state)
         while (s->m.seq < LONGEST - 2) {
             scene_step(s, number);
             number += 1 + (uint64_t)(rand() % 3);
-            scene_deliver_message(s, rand() % 10 == 0);
+            deliver_message_to_replica(s, rand() % 10 == 0);
             known += scene_check(s, arena);
             arena_reset(arena);
         }
         assert_true(known > LONGEST);
         append_session_end_record(&s->out, NUMBER);
-        scene_deliver_message(s, false);
+        deliver_message_to_replica(s, false);
         assert_int_equal(replica_session_count(s->keeper), 0);
         buf_clear(&s->out);
         replica_free(s->keeper);
@@ -340,7 +340,7 @@ static void node_without_a_replica_receives_it_from_another_node(void **state)
         record_dispatch(&s.m, &s.slot, number);
         s.m.position = number;
         scene_copy(&s);
-        scene_deliver_message(&s, false);
+        deliver_message_to_replica(&s, false);
     }
     assert_int_equal(replica_session_count(s.keeper), 1);
     append_replica_request(&question, SENDER, NUMBER, 30, 9);
@@ -459,7 +459,7 @@ static void announce_replica_node(struct replicas *k, uint32_t identity)
     replica_receive_message(k, &b, NULL);
 }
 
-static void node_without_a_copy_says_so(void **state)
+static void node_without_a_replica_replies_that_it_has_none(void **state)
 {
     (void)state;
     enum { ASKER = 9, OTHER = 10, OWNER = SENDER };
@@ -470,17 +470,17 @@ static void node_without_a_copy_says_so(void **state)
     assert_int_equal(reply.to, ASKER);
     map_init(&without_copy);
     /* A node that has just started does not know yet which nodes have copies. */
-    assert_false(replica_nodes_are_in_set(asker, OWNER, &without_copy));
+    assert_false(all_replica_nodes_are_in_set(asker, OWNER, &without_copy));
     announce_replica_node(asker, ASKER);
     announce_replica_node(asker, OTHER);
     announce_replica_node(asker, OWNER);
-    assert_false(replica_nodes_are_in_set(asker, OWNER, &without_copy));
+    assert_false(all_replica_nodes_are_in_set(asker, OWNER, &without_copy));
     replica_receive_message(asker, &reply.bytes, &arrival);
     assert_int_equal(arrival.number, NUMBER);
     assert_int_equal(arrival.unknown_at, OTHER);
     buf_clear(&arrival.bytes);
     map_put(&without_copy, OTHER, asker);
-    assert_true(replica_nodes_are_in_set(asker, OWNER, &without_copy));
+    assert_true(all_replica_nodes_are_in_set(asker, OWNER, &without_copy));
     map_clear(&without_copy);
     replica_free(asker);
     replica_free(other);
@@ -654,7 +654,7 @@ static struct round_scene *round_scene_new(uint32_t presence)
     return s;
 }
 
-static void free_round_scene(struct round_scene *s)
+static void free_replication_round_fixture(struct round_scene *s)
 {
     for (size_t i = 0; i < MANY; i++)
         mem_free(s->sessions[i].sync);
@@ -686,7 +686,7 @@ static size_t count_steps(struct round_scene *s, size_t *most)
     s->copies.marked = 0;
     *most = 0;
     for (bool goes_on = true; goes_on; steps++) {
-        goes_on = replication_round_step(&s->copies, 0);
+        goes_on = replication_round_mark_sessions(&s->copies, 0);
         size_t bytes = write_marked(s, &count);
         *most = bytes > *most ? bytes : *most;
     }
@@ -705,11 +705,11 @@ static void replication_round_is_spread_over_many_steps(void **state)
     size_t steps = count_steps(s, &most); /* now the number of sessions is known */
     assert_in_range(steps, 38, 44);
     assert_true(most <= 512 * 1024);
-    free_round_scene(s);
+    free_replication_round_fixture(s);
     s = round_scene_new(JOURNAL_PRESENCE_BYTES);
     assert_true(count_steps(s, &most) >= 40);
     assert_true(most <= 600 * 1024); /* the number includes the header of each session */
-    free_round_scene(s);
+    free_replication_round_fixture(s);
 }
 
 static void replication_round_waits_while_much_data_is_unsent(void **state)
@@ -718,11 +718,11 @@ static void replication_round_waits_while_much_data_is_unsent(void **state)
     struct round_scene *s = round_scene_new(0);
 
     s->copies.round++;
-    assert_true(replication_round_step(&s->copies, (1 << 20) + 1));
+    assert_true(replication_round_mark_sessions(&s->copies, (1 << 20) + 1));
     assert_true(links_are_empty(&s->copies.unsent));
-    assert_true(replication_round_step(&s->copies, 1 << 20));
+    assert_true(replication_round_mark_sessions(&s->copies, 1 << 20));
     assert_false(links_are_empty(&s->copies.unsent));
-    free_round_scene(s);
+    free_replication_round_fixture(s);
 }
 
 static void repeated_replication_requests_are_delayed(void **state)
@@ -758,7 +758,7 @@ int main(void)
         cmocka_unit_test(journal_of_another_boot_is_ignored),
         cmocka_unit_test(replica_reports_unusable_slots_with_a_short_reply),
         cmocka_unit_test(copy_of_a_former_owner_does_not_refuse_the_copy_of_the_last_one),
-        cmocka_unit_test(node_without_a_copy_says_so),
+        cmocka_unit_test(node_without_a_replica_replies_that_it_has_none),
         cmocka_unit_test(overtaken_replica_update_is_ignored),
         cmocka_unit_test(replica_prune_removes_at_most_1024_sessions_at_once),
         cmocka_unit_test(replica_ignores_nodes_with_another_slot_format),

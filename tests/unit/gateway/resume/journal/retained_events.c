@@ -13,7 +13,7 @@ static void add(struct retained_events *r, uint64_t number)
     gateway_event_unref(n);
 }
 
-static void recent_event_indexes_continue_after_trimming(void **state)
+static void retained_event_indexes_continue_after_removal(void **state)
 {
     (void)state;
     struct retained_events r = { 0 };
@@ -36,7 +36,7 @@ static void recent_event_indexes_continue_after_trimming(void **state)
     retained_events_clear(&r);
 }
 
-static void recent_events_after_a_number_are_found(void **state)
+static void retained_events_after_a_number_are_found(void **state)
 {
     (void)state;
     struct retained_events r = { 0 };
@@ -56,8 +56,8 @@ static void recent_events_after_a_number_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recent_event_indexes_continue_after_trimming),
-        cmocka_unit_test(recent_events_after_a_number_are_found),
+        cmocka_unit_test(retained_event_indexes_continue_after_removal),
+        cmocka_unit_test(retained_events_after_a_number_are_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

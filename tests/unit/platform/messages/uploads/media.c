@@ -61,7 +61,7 @@ static void long_filenames_keep_their_extension(void **state)
 static void assert_image_type_and_size(struct str bytes, const char *type, uint32_t width,
                                        uint32_t height)
 {
-    struct media_info m = media_detect_type(STR("x.txt"), bytes);
+    struct attachment_media_info m = media_detect_type(STR("x.txt"), bytes);
 
     assert_string_equal(m.type, type);
     assert_int_equal(m.width, width);
