@@ -212,6 +212,9 @@ static void invalid_field_is_explained_with_its_value(struct world *w)
                              "/channels/%s/messages", s.test_guild.channel),
                  400, 50035);
     expect_hint(w, "", "correct the field embeds.0.color; the value is -7", 50035);
+    expect_error(client_post(s.bot, "[]", "/channels/%s/messages", s.test_guild.channel), 400,
+                 50035);
+    expect_hint(w, "", "correct the body or its Content-Type", 50035);
     expect_error(client_patch(s.bob, "{'password': 5, 'new_password': 'abc'}", "/users/@me"), 400,
                  50035);
     struct answer a = console_get(w, "/console/traffic?limit=1");
