@@ -47,6 +47,8 @@ extern const struct schema callback_query;
 
 /* --- callback/modal.c ----------------------------------------------------------------- */
 
+enum { MODAL_CUSTOM_ID_MAX = 100, MODAL_TITLE_MAX = 45 }; /* characters */
+
 /* Validates a modal. Adds errors to the form below `here`, the path of the callback's data. */
 void validate_modal(struct form *form, const struct json_path *here,
                     const struct callback_data *in);

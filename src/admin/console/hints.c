@@ -151,7 +151,7 @@ static struct str hint_for_refused_call(const struct traffic_view *s, struct str
 
     if (head)
         return str_of(head);
-    if (r->code == INVALID_FORM_CODE && s->problem.n && !problem_path(s->problem).n)
+    if (r->code == INVALID_FORM_CODE && s->problem.n && !json_path_of_problem(s->problem).n)
         return STR("correct the body or its Content-Type");
     if (r->code == INVALID_FORM_CODE && s->problem.n)
         return STR_CONCAT(arena, STR("correct the field "), json_path_of_problem(s->problem),

@@ -95,14 +95,24 @@ static void validate_modal_component(struct form *form, const struct json_path *
         validate_component_type(form, here, c->type == TEXT_DISPLAY, "1, 10, 18");
 }
 
+static void require_text(struct form *form, const struct json_path *here, const char *key,
+                         const struct opt_str *text, long long max)
+{
+    struct json_path at = json_path_key(here, str_of(key));
+
+    form_require_field(form, here, key, text->given == GIVEN);
+    if (text->given == GIVEN && !text->value.n)
+        form_add_error(form, &at, FORM_BAD_LENGTH, 1LL, max);
+}
+
 void validate_modal(struct form *form, const struct json_path *here, const struct callback_data *in)
 {
     struct json_path list = json_path_key(here, STR("components"));
     const struct opt_list *parts = &in->message.components;
     const struct component *c = parts->value.items;
 
-    form_require_field(form, here, "custom_id", in->custom_id.given == GIVEN);
-    form_require_field(form, here, "title", in->title.given == GIVEN);
+    require_text(form, here, "custom_id", &in->custom_id, MODAL_CUSTOM_ID_MAX);
+    require_text(form, here, "title", &in->title, MODAL_TITLE_MAX);
     form_require_field(form, here, "components", parts->given == GIVEN);
     if (parts->given != GIVEN || form_has_error_at(form, &list))
         return;

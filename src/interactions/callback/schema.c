@@ -19,8 +19,9 @@ static const struct choice callback_types[] = {
 };
 static const struct type type_callback_type = { .kind = KIND_INT, .choices = callback_types };
 
-static const struct type type_custom_id = { .kind = KIND_STRING, .min = 1, .max = 100 };
-static const struct type type_title = { .kind = KIND_STRING, .min = 1, .max = 45 };
+/* Libraries send empty texts with callbacks that are no modal; validate_modal requires a text. */
+static const struct type type_custom_id = { .kind = KIND_STRING, .max = MODAL_CUSTOM_ID_MAX };
+static const struct type type_title = { .kind = KIND_STRING, .max = MODAL_TITLE_MAX };
 
 static const struct field choice_fields[] = {
     { FIELD(struct command_choice, name), .type = &type_choice_name },

@@ -76,12 +76,32 @@ static void modal_requires_custom_id_title_and_components(struct world *w)
                                       "'components': [" NAME_FIELD "]}}",
                                       1),
                    "data.title", "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(interaction_answer(&ask, "",
+                                      "{'type': 9, 'data': {'custom_id': '', 'title': 't', "
+                                      "'components': [" NAME_FIELD "]}}"),
+                   "data.custom_id", "BASE_TYPE_BAD_LENGTH");
+    expect_invalid(interaction_answer(&ask, "",
+                                      "{'type': 9, 'data': {'custom_id': 'f', 'title': '', "
+                                      "'components': [" NAME_FIELD "]}}"),
+                   "data.title", "BASE_TYPE_BAD_LENGTH");
     expect_status(
         interaction_answer(&ask, "",
                            "{'type': 9, 'data': {'custom_id': '%0100d', 'title': '%045d', "
                            "'components': [" NAME_FIELD "]}}",
                            1, 1),
         204);
+}
+
+/* Concord sends all fields of a modal with every callback. */
+static void message_callback_may_have_empty_modal_fields(struct world *w)
+{
+    struct test_bot s = world_test_bot(w);
+    struct test_interaction ask = INTERACTION(&s);
+
+    expect_status(interaction_answer(&ask, "",
+                                     "{'type': 4, 'data': {'content': 'x', 'custom_id': '', "
+                                     "'title': ''}}"),
+                  204);
 }
 
 static void invalid_modal_components_are_refused(struct world *w)
@@ -165,6 +185,7 @@ static void modal_emojis_must_be_usable_by_the_app(struct world *w)
 const struct test callback_modals_tests[] = {
     TEST(modal_callback_reaches_the_invoking_user),
     TEST(modal_requires_custom_id_title_and_components),
+    TEST(message_callback_may_have_empty_modal_fields),
     TEST(invalid_modal_components_are_refused),
     TEST(modal_emojis_must_be_usable_by_the_app),
     { 0 },
