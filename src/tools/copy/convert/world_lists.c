@@ -1,6 +1,6 @@
 /* world_lists.c - converts the other lists of a guild to entries of world files: members, bans,
  * emoji, stickers, sounds, events, rules, webhooks and invites. */
-#include "tools/copy/world_members.h"
+#include "tools/copy/convert/world_members.h"
 
 #include <inttypes.h>
 

@@ -13,7 +13,7 @@
 #include "base/io.h"
 #include "server/guildhall.h"
 #include "tools/copy/copy.h"
-#include "tools/copy/rate_limits.h"
+#include "tools/copy/source/rate_limits.h"
 
 enum {
     MAX_ATTEMPTS = 8,

@@ -1,5 +1,5 @@
 /* world_users.c - placeholder accounts of the people to whom entries of world files refer. */
-#include "tools/copy/world_members.h"
+#include "tools/copy/convert/world_members.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* world_messages.c - converts messages to entries of world files. */
-#include "tools/copy/world_members.h"
+#include "tools/copy/convert/world_members.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* rate_limits.c - buckets and the limit of all requests. */
-#include "tools/copy/rate_limits.h"
+#include "tools/copy/source/rate_limits.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * An entry may refer only to objects that exist, because an import refuses other references. A
  * reference to something that was deleted on the other server is omitted and counted. */
-#include "tools/copy/world_members.h"
+#include "tools/copy/convert/world_members.h"
 
 #include <inttypes.h>
 

@@ -1,5 +1,5 @@
 /* world_guild.c - converts a guild, its roles and its settings to entries of world files. */
-#include "tools/copy/world_members.h"
+#include "tools/copy/convert/world_members.h"
 
 bool write_world_guild(struct copy_conversion *c, struct arena *arena, struct str guild,
                        struct buf *out)

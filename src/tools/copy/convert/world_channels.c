@@ -1,5 +1,5 @@
 /* world_channels.c - converts channels and threads to entries of world files. */
-#include "tools/copy/world_members.h"
+#include "tools/copy/convert/world_members.h"
 
 #include <inttypes.h>
 
