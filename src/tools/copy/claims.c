@@ -3,10 +3,14 @@
  * The bot sends it as a direct message on the other server. The code is neither printed nor written
  * to the archive. claims-sent.jsonl has the ids of people who have received one. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "platform/accounts/placeholders.h"
 #include "server/guildhall.h"
+#include "tools/copy/archive/json_members.h"
+#include "tools/copy/convert/convert.h"
 #include "tools/copy/copy.h"
+#include "tools/copy/import/import.h"
 
 struct claim_sender {
     const struct copy_claim_options *options;

@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "server/guildhall.h"
 #include "tools/copy/copy.h"
+#include "tools/copy/download/download.h"
+#include "tools/copy/import/import.h"
 
 #define OFFSET(member) offsetof(struct command_settings, copy.member)
 #define SOURCE_OPTIONS                                                                           \

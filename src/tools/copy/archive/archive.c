@@ -1,9 +1,10 @@
 /* archive.c - the folder of an archive: lists of JSON lines, files, the journal and the report. */
-#include "tools/copy/copy.h"
+#include "tools/copy/archive/archive.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -12,6 +13,8 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "json/write.h"
+#include "tools/copy/archive/json_members.h"
 
 enum { MAX_LINE = 64 * 1024 * 1024, TAIL_BYTES = 64 * 1024 };
 

@@ -4,12 +4,14 @@
  * parent. Roles, overwrites, members and the owner are not in it. */
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/channel.h"
 #include "model/message.h"
 #include "platform/worlds/import_export.h"
-#include "tools/copy/copy.h"
+#include "tools/copy/archive/archive.h"
+#include "tools/copy/archive/json_members.h"
 
 struct named_number {
     const char *name;

@@ -6,11 +6,13 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/channel.h"
 #include "platform/worlds/import_export.h"
-#include "tools/copy/copy.h"
+#include "tools/copy/archive/archive.h"
+#include "tools/copy/archive/json_members.h"
 
 struct package_message {
     snowflake id;

@@ -1,7 +1,9 @@
 /* json_members.c - reads members of JSON objects without a schema. */
-#include "tools/copy/copy.h"
+#include "tools/copy/archive/json_members.h"
 
 #include <limits.h>
+
+#include "json/read.h"
 
 static void begin_reading(struct json_reader *r, struct str text, struct arena *arena)
 {

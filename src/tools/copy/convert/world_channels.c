@@ -2,6 +2,7 @@
 #include "tools/copy/convert/world_members.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/mem.h"
 #include "model/channel.h"

@@ -3,6 +3,7 @@
 #include "tools/copy/convert/world_members.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/mem.h"
 

@@ -5,8 +5,10 @@
 #include "tools/copy/convert/world_members.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/mem.h"
+#include "json/read.h"
 
 void world_entries_clear(struct world_entries *e)
 {

@@ -1,9 +1,10 @@
 /* world_members.h - shared by the files that convert objects of the interface to entries of world
  * files: members that are copied, references, and accounts. */
-#ifndef TOOLS_COPY_WORLD_MEMBERS_H
-#define TOOLS_COPY_WORLD_MEMBERS_H
+#ifndef TOOLS_COPY_CONVERT_WORLD_MEMBERS_H
+#define TOOLS_COPY_CONVERT_WORLD_MEMBERS_H
 
-#include "tools/copy/copy.h"
+#include "tools/copy/archive/json_members.h"
+#include "tools/copy/convert/convert.h"
 
 /* A member that is copied under another name or the same. */
 struct member_name {

@@ -1,12 +1,13 @@
 /* download.c - fills an archive: lists of the guild, then messages and files. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "model/channel.h"
 #include "platform/worlds/import_export.h"
-#include "tools/copy/copy.h"
+#include "tools/copy/download/internal.h"
 #include "tools/progress.h"
 
 enum { MAX_WORKERS = 32, MEMBERS_PER_PAGE = 1000 };

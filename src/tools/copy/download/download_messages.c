@@ -3,12 +3,13 @@
  * A page is appended to the list of its channel when everything that belongs to its messages is
  * there: files, users who reacted and voted. The last line therefore says where to continue. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/timestamp.h"
 #include "model/message.h"
 #include "platform/worlds/import_export.h"
-#include "tools/copy/copy.h"
+#include "tools/copy/download/internal.h"
 
 enum { MESSAGES_PER_PAGE = 100, USERS_PER_PAGE = 100, MAX_USERS_PER_EMOJI = 5000 };
 

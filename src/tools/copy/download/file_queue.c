@@ -2,8 +2,9 @@
  *
  * A thread that waits for the files of its page fetches files of the queue itself, so no thread is
  * idle while another one has many files. */
-#include "tools/copy/copy.h"
+#include "tools/copy/download/internal.h"
 
+#include <stdio.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"

@@ -4,13 +4,16 @@
  * interrupted continues, and a second run adds what is new. If a world file is refused, its halves
  * are imported, so that one object cannot prevent the import of others. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "model/channel.h"
 #include "platform/channels/deletion.h"
 #include "server/guildhall.h"
-#include "tools/copy/copy.h"
+#include "tools/copy/archive/json_members.h"
+#include "tools/copy/convert/convert.h"
+#include "tools/copy/import/import.h"
 #include "tools/progress.h"
 
 enum {

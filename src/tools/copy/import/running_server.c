@@ -4,11 +4,12 @@
  * clients. When all are imported, it sends the guild again to the sessions of its members. */
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "admin/control/control.h"
-#include "tools/copy/copy.h"
+#include "tools/copy/import/import.h"
 
 bool running_server_is_reachable(const char *data)
 {

@@ -4,8 +4,8 @@
  * several threads cannot exceed a limit that they do not know. The limit of all requests is spread
  * evenly. Refused requests are counted, because a server may ban an address that causes too many:
  * the documented limit is 10,000 in ten minutes. */
-#ifndef TOOLS_COPY_RATE_LIMITS_H
-#define TOOLS_COPY_RATE_LIMITS_H
+#ifndef TOOLS_COPY_SOURCE_RATE_LIMITS_H
+#define TOOLS_COPY_SOURCE_RATE_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -12,8 +13,10 @@
 #include "base/mem.h"
 #include "base/io.h"
 #include "server/guildhall.h"
-#include "tools/copy/copy.h"
+#include "tools/copy/archive/archive.h"
+#include "tools/copy/archive/json_members.h"
 #include "tools/copy/source/rate_limits.h"
+#include "tools/copy/source/source.h"
 
 enum {
     MAX_ATTEMPTS = 8,

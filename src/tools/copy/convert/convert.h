@@ -1,0 +1,55 @@
+/* convert.h - converts objects of the interface to entries of world files.
+ *
+ * There is one function per type of object. An entry may refer only to objects that exist, so the
+ * caller converts in an order in which references come later, and records what it has imported.
+ * Accounts of other people are added as placeholders (world_users.c). */
+#ifndef TOOLS_COPY_CONVERT_CONVERT_H
+#define TOOLS_COPY_CONVERT_CONVERT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/map.h"
+#include "base/snowflake.h"
+#include "tools/copy/archive/archive.h"
+
+/* Entries of a list of a world file. */
+struct world_entries {
+    struct buf text; /* entries, separated by commas */
+    size_t *ends;    /* offset after each entry */
+    size_t count, capacity;
+};
+void world_entries_clear(struct world_entries *e);
+/* Ends an entry that was written to .text; the next one follows after a comma. */
+void world_entries_end_entry(struct world_entries *e);
+
+/* Ids that entries may refer to. */
+struct copy_known_ids {
+    struct map users, roles, channels, emojis;
+};
+struct copy_conversion {
+    const struct guild_archive *archive;
+    snowflake guild;
+    bool people, welcome_screen_enabled;
+    struct copy_known_ids known;
+    struct world_entries users; /* accounts that the next import needs first */
+    struct map queued;          /* ids of these accounts */
+    struct map pinned_at;       /* id of a pinned message to the JSON of a time (struct str) */
+    int64_t omitted;            /* references to objects that no longer exist */
+};
+/* Appends an entry. Returns false if the object is not copied. */
+typedef bool world_entry_function(struct copy_conversion *c, struct arena *arena, struct str object,
+                                  struct buf *out);
+world_entry_function write_world_guild, write_world_role, write_world_channel, write_world_member,
+    write_world_ban, write_world_emoji, write_world_sticker, write_world_sound, write_world_event,
+    write_world_automod_rule, write_world_webhook, write_world_message, write_world_invite,
+    write_world_welcome_screen, write_world_onboarding, write_world_widget;
+/* Returns the type of a channel in world files; NULL if channels of this type are not copied. */
+const char *world_channel_type(int64_t type);
+/* Adds an account that an entry refers to; object is a user object of the interface. */
+void queue_world_user(struct copy_conversion *c, struct arena *arena, struct str user);
+bool is_known_id(const struct map *ids, snowflake id);
+void add_known_id(struct map *ids, snowflake id);
+/* Makes the queued accounts known, except those of which only the id is known. */
+void mark_queued_users_known(struct copy_conversion *c);
+
+#endif

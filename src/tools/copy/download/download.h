@@ -1,0 +1,26 @@
+/* download.h - fills an archive from another server.
+ *
+ * download.c reads the lists of a guild, then its threads divide the channels: download_messages.c
+ * reads pages of messages, file_queue.c their files. Each step is marked in the journal of the
+ * archive, and a later run repeats the steps that are not. */
+#ifndef TOOLS_COPY_DOWNLOAD_DOWNLOAD_H
+#define TOOLS_COPY_DOWNLOAD_DOWNLOAD_H
+
+#include "tools/copy/archive/archive.h"
+#include "tools/copy/source/source.h"
+
+struct copy_download_options {
+    snowflake guild;
+    int64_t max_file_bytes, workers;
+    snowflake read_again_since;         /* messages from this id on are read again */
+    bool files, reaction_users, people; /* people: members, bans and who reacted or voted */
+};
+
+/* Fills the archive. Returns COPY_OK also if some objects were refused; they are in the report. */
+enum copy_result copy_download_guild(struct copy_source *source, struct guild_archive *archive,
+                                     const struct copy_download_options *options);
+/* Prints what a download would read. */
+enum copy_result copy_print_estimate(struct copy_source *source,
+                                     const struct copy_download_options *options);
+
+#endif

@@ -1,0 +1,58 @@
+/* internal.h - the state of a download, shared by its files. */
+#ifndef TOOLS_COPY_DOWNLOAD_INTERNAL_H
+#define TOOLS_COPY_DOWNLOAD_INTERNAL_H
+
+#include "tools/copy/archive/json_members.h"
+#include "tools/copy/download/download.h"
+
+/* State of a download that all threads share. */
+struct copy_download {
+    const struct copy_download_options *options;
+    struct copy_source *source;
+    struct guild_archive *archive;
+    bool stopped, incomplete; /* incomplete: a step failed and is repeated by the next run */
+    int64_t message_count;    /* messages of this run */
+    int64_t file_count;
+    pthread_mutex_t lock;
+    struct list channels; /* struct copy_channel, with threads */
+    size_t next_task;
+    struct file_queue *files;
+};
+struct copy_channel {
+    snowflake id, last_message_id;
+    int64_t type, last_pin_at; /* last_pin_at: microseconds since 1970, 0 if unknown */
+    double progress;
+};
+
+/* Returns whether a thread has ended the run. */
+bool copy_download_is_stopped(struct copy_download *d);
+
+/* --- download_messages.c --- */
+
+/* Reads the messages of a channel that the archive does not have yet, with their files. */
+enum copy_result copy_download_messages(struct copy_download *d, struct copy_connection *c,
+                                        struct copy_channel *channel);
+
+/* --- file_queue.c: files that the threads of a download fetch --- */
+
+struct file_job {
+    char url[1024];
+    char name[300];          /* name in the archive */
+    snowflake attachment_id; /* if not 0, an expired address is refreshed */
+    struct file_batch *batch;
+    struct file_job *next;
+};
+/* Files of one page of messages. */
+struct file_batch {
+    size_t pending;
+    bool stopped;
+};
+struct file_queue *file_queue_new(void);
+void file_queue_free(struct file_queue *q);
+/* Adds a file unless the archive has it. Copies the job. */
+void file_queue_add(struct copy_download *d, const struct file_job *job);
+/* Fetches files until all files of the batch are there or refused. Any thread may call it. */
+enum copy_result file_queue_finish_batch(struct copy_download *d, struct copy_connection *c,
+                                         struct file_batch *batch);
+
+#endif

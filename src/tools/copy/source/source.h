@@ -1,0 +1,52 @@
+/* source.h - requests to the server from which a guild is copied.
+ *
+ * Threads share a source and have one connection each. All requests respect the rate limits of the
+ * other server (rate_limits.h). */
+#ifndef TOOLS_COPY_SOURCE_SOURCE_H
+#define TOOLS_COPY_SOURCE_SOURCE_H
+
+#include "base/buf.h"
+
+struct copy_source;
+
+struct copy_source_options {
+    const char *api, *cdn, *token; /* api: URL with version; token: of a bot */
+    int64_t requests_per_second;
+};
+/* Counters of a run. Read them when no request is running. */
+struct copy_source_counts {
+    int64_t requests, rate_limited, retries, bytes;
+};
+
+enum copy_result {
+    COPY_OK,
+    COPY_REFUSED, /* the server refused the request: 4xx */
+    COPY_FAILED,  /* no usable response after several attempts */
+    COPY_STOPPED, /* the token is not valid, or the archive cannot be written: ends the run */
+};
+
+/* Prints a problem and returns NULL if the URL is not valid or libcurl is missing. */
+struct copy_source *copy_source_new(const struct copy_source_options *options);
+void copy_source_free(struct copy_source *s);
+struct copy_source_counts copy_source_counts(const struct copy_source *s);
+
+/* A connection of one thread. .reason is a sentence if the last request was not COPY_OK. */
+struct copy_connection {
+    struct copy_source *source;
+    void *handle; /* CURL */
+    int status;
+    char reason[256];
+};
+bool copy_connection_open(struct copy_connection *c, struct copy_source *s);
+void copy_connection_close(struct copy_connection *c);
+
+/* Sends a request within the rate limits, and repeats it after 429, 5xx and lost connections.
+ * `path` is below the interface's URL. out gets the body of the response. */
+enum copy_result copy_request(struct copy_connection *c, const char *method, const char *path,
+                              struct str body, struct buf *out);
+/* Downloads a file to `path`, complete or not at all, from the address of the other server's files
+ * with the path of `url`. Refuses files of more than max_bytes. */
+enum copy_result copy_download_file(struct copy_connection *c, const char *url, const char *path,
+                                    int64_t max_bytes);
+
+#endif
