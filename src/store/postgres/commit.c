@@ -17,7 +17,7 @@ void postgres_conn_begin(struct postgres_conn *c, const char *how)
     c->began = 0;
     c->culprit = NULL;
     c->commits_with_first_round_trip = c->is_over = c->wants_more = c->may_be_written = false;
-    c->id_order_conflict = false;
+    c->ids.conflict = false;
 }
 
 void postgres_conn_begin_one_round_trip(struct postgres_conn *c, const char *how)
@@ -192,7 +192,7 @@ int64_t postgres_conn_unreported_log_position(struct postgres_conn *c)
     char text[32];
     int64_t last = c->position;
 
-    if (!last || c->id_order_conflict ||
+    if (!last || c->ids.conflict ||
         postgres_conn_query_text(c, "select currval('log_position')", text, sizeof text))
         return 0;
     c->position = strtoll(text, NULL, 10);

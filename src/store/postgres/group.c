@@ -61,7 +61,7 @@ static void abort_group_and_remove_item(struct commit_group *g, enum err e,
     g->broken = true;
     if (g->worker->conn.lost || e == ERR_UNAVAILABLE || e == ERR_STORAGE_FULL)
         return;
-    g->again = g->worker->conn.id_order_conflict;
+    g->again = g->worker->conn.ids.conflict;
     for (unsigned i = 0; i < g->count; i++)
         if (g->works[i] == culprit) {
             g->states[i] = ITEM_RUNS_ALONE;

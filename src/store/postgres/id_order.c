@@ -73,21 +73,21 @@ void postgres_order_id(struct tx *tx, uint64_t stream, uint64_t id)
     struct postgres_conn *c = tx->connection;
 
     pthread_mutex_lock(&order->lock);
-    if (!c->id_parts) {
-        links_append(&order->open, &c->id_order_link);
-        c->first_id = id;
+    if (!c->ids.parts) {
+        links_append(&order->open, &c->ids.link);
+        c->ids.first = id;
     }
-    c->id_parts |= UINT64_C(1) << part_of_stream(stream);
+    c->ids.parts |= UINT64_C(1) << part_of_stream(stream);
     pthread_mutex_unlock(&order->lock);
 }
 
 void postgres_end_id_order(struct postgres *p, struct postgres_conn *c)
 {
-    if (!c->id_parts) /* only the thread of the connection changes it */
+    if (!c->ids.parts) /* only the thread of the connection changes it */
         return;
     pthread_mutex_lock(&p->id_order.lock);
-    link_remove(&c->id_order_link);
-    c->id_parts = 0;
+    link_remove(&c->ids.link);
+    c->ids.parts = 0;
     pthread_cond_broadcast(&p->id_order.changed);
     pthread_mutex_unlock(&p->id_order.lock);
 }
@@ -95,9 +95,9 @@ void postgres_end_id_order(struct postgres *p, struct postgres_conn *c)
 static bool earlier_ids_are_open(const struct id_order *order, const struct postgres_conn *c)
 {
     for (const struct link *at = order->open.next; at != &order->open; at = at->next) {
-        const struct postgres_conn *other = container_of(at, struct postgres_conn, id_order_link);
+        const struct postgres_conn *other = container_of(at, struct postgres_conn, ids.link);
 
-        if (other != c && other->first_id < c->first_id && other->id_parts & c->id_parts)
+        if (other != c && other->ids.first < c->ids.first && other->ids.parts & c->ids.parts)
             return true;
     }
     return false;
@@ -183,5 +183,5 @@ void postgres_note_id_order_conflict(struct postgres_conn *c, const struct pipel
         return;
     const char *last_id = pq.resultErrorField(f->result, PG_DIAG_MESSAGE_PRIMARY);
     snowflake_continue_after(strtoull(last_id ? last_id : "0", NULL, 10));
-    c->id_order_conflict = true;
+    c->ids.conflict = true;
 }

@@ -176,8 +176,8 @@ static void record_slow_cpu_read(struct loop_reader *r, const struct work_item *
 /* A read must exceed both limits, because a preempted loop takes long without using CPU time. */
 static void set_read_time_limit(struct loop_reader *r, const struct work_item *w, int64_t now)
 {
-    r->conn.rows_until = w->measured ? now + LONG_NS : 0;
-    r->conn.rows_spent = r->spent_at + ROWS_NS;
+    r->conn.row_time_limit.until = w->measured ? now + LONG_NS : 0;
+    r->conn.row_time_limit.cpu_ns = r->spent_at + ROWS_NS;
 }
 
 static enum read_result run_or_move_read(struct loop_reader *r, struct work_item *w)

@@ -17,8 +17,6 @@ struct pipeline_failure {
     const struct work_item *work; /* work item of the statement that failed, or NULL */
 };
 
-/* Returns the statement of the SQL text. It is prepared together with its first use. */
-enum err find_statement(struct postgres_conn *c, const char *sql, struct postgres_statement **ret);
 /* Returns the statement of the SQL text; prepares it if needed, which takes a round trip. */
 enum err find_prepared_statement(struct postgres_conn *c, const char *sql, size_t count,
                                  struct postgres_statement **ret);

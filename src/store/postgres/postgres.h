@@ -1,4 +1,16 @@
-/* postgres.h - structs and functions that the files of the PostgreSQL engine share. */
+/* postgres.h - structs and functions that the files of the PostgreSQL engine share.
+ *
+ *   worker.c, group.c    a worker's thread: work items one by one, or several in one transaction
+ *   loop_reads.c         idempotent reads on the connection of an event loop, without blocking
+ *   query.c, commit.c    statements, pipelines and transactions on a connection (conn.c)
+ *   prefetch.c           queries that follow the first one are learned and sent with it
+ *   commit_order.c       committed functions run in commit order; id_order.c: so do ids of a stream
+ *   blobs.c, files.c     files in the database, and the folder of files that nodes share
+ *   server_*.c           which servers use the database, and in which versions
+ *
+ * Uses store/ and libpq only. Invariants: a work item runs again after a conflict or a lost
+ * connection, but never if its COMMIT may have succeeded; nothing is cached, because other servers
+ * may write. For a faster read start with loop_reads.c and prefetch.c, else with worker.c. */
 #ifndef STORE_POSTGRES_H
 #define STORE_POSTGRES_H
 
@@ -49,10 +61,12 @@ struct postgres_conn {
                                          * restarts */
     unsigned began;                     /* number of round trips of this transaction so far */
     const struct work_item *culprit;    /* work item whose queued statement failed, or NULL */
-    uint64_t id_parts;             /* bit set of the parts of the transaction's ids (id_order.c) */
-    uint64_t first_id;             /* the least of these ids */
-    struct link id_order_link;     /* link in id_order.open while id_parts is not 0 */
-    bool id_order_conflict;        /* the commit failed because of tx_order_id */
+    struct ordered_ids {                /* ids of the transaction (id_order.c) */
+        uint64_t parts;                 /* bit set of the parts of the ids */
+        uint64_t first;                 /* the least of these ids */
+        struct link link;               /* link in id_order.open while parts is not 0 */
+        bool conflict;                  /* the commit failed because of tx_order_id */
+    } ids;
     bool may_be_written;           /* COMMIT was sent and may have succeeded */
     bool runs_group;               /* a group runs: writes are sent with its commit */
     bool must_leave;               /* the running work item must leave the group (or the loop) */
@@ -64,8 +78,10 @@ struct postgres_conn {
                                     * are queued */
     struct prefetcher *prefetcher; /* NULL if queries are not prefetched */
     struct arena *arena;           /* memory for queued statements */
-    int64_t rows_until; /* on a loop: end of the time limit of a measured read; 0 means none */
-    int64_t rows_spent; /* on a loop: thread CPU time after which the limit applies */
+    struct row_time_limit {        /* on a loop: limit of a measured read, checked between rows */
+        int64_t until;             /* end of the time limit; 0 means none */
+        int64_t cpu_ns;            /* thread CPU time after which the limit applies */
+    } row_time_limit;
     unsigned queued_count;
     struct queued_statement {
         const char *sql;

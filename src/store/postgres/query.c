@@ -59,7 +59,9 @@ static struct postgres_statement *prepared_statement_new(struct postgres_conn *c
     return st;
 }
 
-enum err find_statement(struct postgres_conn *c, const char *sql, struct postgres_statement **ret)
+/* Returns the statement of the SQL text. It is prepared together with its first use. */
+static enum err find_statement(struct postgres_conn *c, const char *sql,
+                               struct postgres_statement **ret)
 {
     uint64_t key = (uint64_t)(uintptr_t)sql;
     enum err e = OK;
@@ -573,8 +575,8 @@ enum err postgres_query(struct tx *tx, const char *sql, const struct value *valu
 /* Checks the time limit between rows, because processing a row may take longer than fetching it. */
 static bool read_time_limit_is_exceeded(const struct postgres_conn *c)
 {
-    return c->rows_until && clock_monotonic_ns() > c->rows_until &&
-           clock_thread_cpu_ns() > c->rows_spent;
+    return c->row_time_limit.until && clock_monotonic_ns() > c->row_time_limit.until &&
+           clock_thread_cpu_ns() > c->row_time_limit.cpu_ns;
 }
 
 bool postgres_rows_next(struct rows *r)

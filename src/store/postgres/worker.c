@@ -307,7 +307,7 @@ enum err postgres_worker_run_work_item(struct postgres_worker *w, struct work_it
         if (o == ATTEMPT_FINISHED || w->conn.time_limit.is_exceeded)
             return work->result;
         /* After a conflict of ids the next id is greater, however soon it is created. */
-        if (o == ATTEMPT_CONFLICT && !w->conn.id_order_conflict)
+        if (o == ATTEMPT_CONFLICT && !w->conn.ids.conflict)
             sleep_random_backoff(w, tries);
     }
     return w->conn.pg ? ERR_STORE_RETRY : ERR_UNAVAILABLE;

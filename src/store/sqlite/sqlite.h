@@ -1,4 +1,13 @@
-/* sqlite.h - structs and functions that the files of the SQLite engine share. */
+/* sqlite.h - structs and functions that the files of the SQLite engine share.
+ *
+ *   writer.c                 one thread runs all writes; waiting writes share a commit
+ *   background_readers.c     reads that take longer than read_limit.c allows on a loop
+ *   query.c, query_cache.c   statements, rows, and cached results of repeated queries
+ *   row_versions.c           what a write makes stale, by query_dependencies.c
+ *   checkpoint*.c, wal_*.c   copying of the write-ahead log, in portions
+ *
+ * Uses store/ and SQLite only. Invariants: only the writer writes; a cached row is never older than
+ * the snapshot of the read. Start with sqlite.c, then writer.c. */
 #ifndef STORE_SQLITE_H
 #define STORE_SQLITE_H
 
