@@ -93,9 +93,7 @@ struct api_options {
     bool trusts_proxies;    /* whether the option trusted-proxies is set */
     enum registration_mode registration;
     struct mailer *mailer; /* NULL if no mail can be sent */
-    /* Cost of hashing a password with Argon2id; lower in tests. */
-    unsigned long long password_ops;
-    size_t password_memory;
+    struct password_cost password_cost;
     unsigned password_threads, password_queue; /* number of threads; maximum queue length */
     /* Upload quota per account in bytes, in total and per day; 0 means unlimited. */
     int64_t quota, daily_quota;

@@ -26,8 +26,7 @@ void reply_import_archive(void *arg, unsigned uid, struct str folder, struct buf
     struct world_file_import_options options = {
         .domains = g->hooks.domains ? g->hooks.domains : guildhall_domains,
         .auth = g->auth,
-        .password_ops = (unsigned long long)g->config->password_passes,
-        .password_memory = (size_t)g->config->password_memory_mib * 1024 * 1024,
+        .password_cost = config_password_cost(g->config),
         .files = path,
     };
     struct world_file_import_report report;

@@ -60,6 +60,9 @@ struct api *guildhall_get_api(const struct guildhall *g);
 struct gateway *guildhall_get_gateway(const struct guildhall *g);
 struct voice_service *guildhall_get_voice(const struct guildhall *g);
 
+/* Cost of hashing a password, from the options. */
+struct password_cost config_password_cost(const struct config *c);
+
 /* Opens the store for a tool: to write if no server runs, or with `concurrently` to read. */
 enum err guildhall_open_store(const struct config *config, bool concurrently, struct store **ret);
 

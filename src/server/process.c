@@ -68,6 +68,12 @@ unsigned config_loop_count(const struct config *c)
     return c->loops ? (unsigned)c->loops : cpu_core_count();
 }
 
+struct password_cost config_password_cost(const struct config *c)
+{
+    return (struct password_cost){ .ops = (unsigned long long)c->password_passes,
+                                   .memory = (size_t)c->password_memory_mib * 1024 * 1024 };
+}
+
 /* Returns the number of password-hashing threads. The default is half of the CPU cores, so that a
  * flood of log-ins leaves the other half free. */
 unsigned config_password_threads(const struct config *c)

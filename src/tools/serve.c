@@ -174,8 +174,7 @@ static void import_queued_world_file(const struct config *config)
 {
     struct world_file_import_options options = {
         .domains = guildhall_domains,
-        .password_ops = (unsigned long long)config->password_passes,
-        .password_memory = (size_t)config->password_memory_mib * 1024 * 1024,
+        .password_cost = config_password_cost(config),
     };
     struct store *store = NULL;
 

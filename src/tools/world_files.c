@@ -74,8 +74,7 @@ enum err import_world_file_text(const struct config *config, struct store *store
     struct world_file_import_options options = {
         .domains = guildhall_domains,
         .tokens = tokens,
-        .password_ops = (unsigned long long)config->password_passes,
-        .password_memory = (size_t)config->password_memory_mib * 1024 * 1024,
+        .password_cost = config_password_cost(config),
     };
     enum err e = auth_new(config->data, store, &options.auth);
 

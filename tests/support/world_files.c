@@ -22,8 +22,8 @@ enum err world_file_into(struct world *w, struct store *store, struct str text, 
                          struct world_file_import_report *ret)
 {
     struct world_file_import_options options = { .auth = guildhall_get_auth(world_server(w)),
-                                                 .password_ops = 1,
-                                                 .password_memory = 1024 * 1024,
+                                                 .password_cost = { .ops = 1,
+                                                                    .memory = 1024 * 1024 },
                                                  .tokens = tokens,
                                                  .domains = guildhall_domains };
 

@@ -328,13 +328,11 @@ static enum err run_on_loop_and_wait(struct operator_call *w)
 /* Checks the password's length as the API does, and hashes it. The password is not stored. */
 static enum err hash_password_argument(struct operator_command *o)
 {
-    const struct api_options *options = api_options(o->api);
     struct str password = o->words[--o->count];
 
     if (password.n < 8 || password.n > 72)
         return operator_command_refuse(o, ERR_BAD_REQUEST, "a password must have 8-72 bytes");
-    return password_hash_with_cost(options->password_ops, options->password_memory, o->arena,
-                                   password, &o->password_hash);
+    return password_hash(o->api, o->arena, password, &o->password_hash);
 }
 
 static enum err execute_operator_command(struct operator_call *w)

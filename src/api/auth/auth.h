@@ -11,6 +11,12 @@
 
 struct auth;
 
+/* Cost of hashing a password with Argon2id; lower in tests. */
+struct password_cost {
+    unsigned long long ops;
+    size_t memory; /* bytes */
+};
+
 /* Reads the pepper from <folder>/pepper.key, or creates it (mode 0600). */
 enum err auth_new(const char *folder, struct store *store, struct auth **ret);
 void auth_free(struct auth *a);

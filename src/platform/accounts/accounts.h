@@ -84,11 +84,13 @@ enum err external_picture_insert_url(struct tx *tx, snowflake owner, struct str 
                                      struct opt_str *ret);
 /* Replies with the generated default picture: a ring on a coloured background. */
 enum err reply_with_default_picture(struct call *call, snowflake owner);
+/* Returns the URL of the user's avatar or default avatar. */
+struct str user_avatar_url(struct call *call, const struct user *u);
 
-/* Hashes a password with Argon2id. Takes tens of milliseconds and several MB, so never call it on
- * an event loop. */
-enum err password_hash_with_cost(unsigned long long ops, size_t memory, struct arena *a,
-                                 struct str password, struct str *ret);
+/* Hashes a password with Argon2id, which takes tens of milliseconds and several megabytes, so never
+ * call it on an event loop: calls do it in the HASH stage, which runs on threads for passwords. */
+enum err password_hash(const struct api *api, struct arena *a, struct str password,
+                       struct str *ret);
 
 /* Account that tools and tests create without a request. An empty password_hash means no
  * password. */

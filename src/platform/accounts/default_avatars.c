@@ -47,6 +47,17 @@ enum err reply_with_default_picture(struct call *call, snowflake owner)
     return reply_with_default_avatar(call, (owner >> 22) % AVATARS);
 }
 
+struct str user_avatar_url(struct call *call, const struct user *u)
+{
+    struct str base = api_base_url(call, "http");
+
+    if (u->avatar.given == GIVEN)
+        return str_printf(call->arena, "%.*s/avatars/%llu/%.*s.png", STR_ARGS(base),
+                          (unsigned long long)u->id, STR_ARGS(u->avatar.value));
+    return str_printf(call->arena, "%.*s/embed/avatars/%llu.png", STR_ARGS(base),
+                      (unsigned long long)((u->id >> 22) % AVATARS));
+}
+
 static enum err get_default_avatar(struct call *call)
 {
     struct str file = call_path_text(call, "file"), number = str_cut(&file, '.');

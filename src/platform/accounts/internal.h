@@ -25,10 +25,12 @@ enum err claim_account(struct call *call);
 
 /* --- password.c ----------------------------------------------------------------------- */
 
-/* Hashes a password with Argon2id, which takes tens of milliseconds and several megabytes. Call it
- * only in the HASH stage of a call, which runs on threads for passwords. */
-enum err password_hash(const struct api *api, struct arena *a, struct str password,
-                       struct str *ret);
+/* password_hash with a cost that is not that of the API's options. */
+enum err password_hash_with_cost(struct password_cost cost, struct arena *a, struct str password,
+                                 struct str *ret);
+/* Digest of a secret with at least 96 random bits, which therefore needs neither salt nor
+ * stretching: registration codes, claim codes, tokens and tickets. */
+struct str random_secret_digest(struct arena *arena, struct str secret);
 /* If hash.p is NULL, hashes the password anyway and returns false, so that timing does not reveal
  * which logins exist. */
 bool password_verify(const struct api *api, struct str hash, struct str password);

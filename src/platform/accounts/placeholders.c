@@ -13,15 +13,6 @@
 #include "platform/accounts/mail/mailed_links.h"
 #include "platform/accounts/operator.h"
 
-/* A claim code has 128 random bits, so its digest needs neither salt nor stretching. */
-static struct str claim_code_digest(struct arena *arena, struct str code)
-{
-    unsigned char digest[32];
-
-    crypto_generichash(digest, sizeof digest, (const unsigned char *)code.p, code.n, NULL, 0);
-    return str_hex_encode(arena, digest, sizeof digest);
-}
-
 static const char INSERT_PLACEHOLDER[] =
     "insert into placeholder_accounts (user_id) values ($1) on conflict do nothing";
 
@@ -45,7 +36,7 @@ enum err placeholder_create_claim_code(struct tx *tx, snowflake user_id, struct 
     struct str code = STR_CONCAT(tx_arena(tx), STR("claim-"),
                                  str_base64url_encode(tx_arena(tx), bytes, sizeof bytes));
     enum err e = tx_exec(tx, SET_CODE,
-                         BIND(v_id(user_id), v_text(claim_code_digest(tx_arena(tx), code)),
+                         BIND(v_id(user_id), v_text(random_secret_digest(tx_arena(tx), code)),
                               v_int(clock_us() + CLAIM_CODE_DAYS * day)),
                          &changed);
     *ret = changed ? code : (struct str){ 0 };
@@ -98,9 +89,9 @@ static enum err find_claimed_account(struct call *call, snowflake *ret)
     const struct account_claim *in = call->body;
     struct rows row;
     bool found;
-    enum err e = tx_one(call->tx, FIND_CODE,
-                        BIND(v_text(claim_code_digest(call->arena, in->code)), v_int(clock_us())),
-                        &row, &found);
+    enum err e = tx_one(
+        call->tx, FIND_CODE,
+        BIND(v_text(random_secret_digest(call->arena, in->code)), v_int(clock_us())), &row, &found);
 
     if (!e && !found)
         return call_add_field_error(call, "code", "CLAIM_CODE_INVALID",

@@ -10,15 +10,6 @@
 
 /* --- registration codes ----------------------------------------------------------------- */
 
-/* A registration code has 96 random bits, so its digest needs neither salt nor stretching. */
-static struct str registration_code_digest(struct arena *arena, struct str code)
-{
-    unsigned char digest[32];
-
-    crypto_generichash(digest, sizeof digest, (const unsigned char *)code.p, code.n, NULL, 0);
-    return str_hex_encode(arena, digest, sizeof digest);
-}
-
 static struct str registration_code_prefix(struct str code)
 {
     return str_slice(code.p, code.n < 8 ? code.n : 8);
@@ -45,7 +36,7 @@ static enum err hash_plain_registration_codes(struct call *call, size_t *ret_cou
     const struct str *code = codes.items;
     for (size_t i = 0; !e && i < codes.count; i++)
         e = tx_exec(call->tx, HASH_CODE,
-                    BIND(v_text(code[i]), v_text(registration_code_digest(call->arena, code[i])),
+                    BIND(v_text(code[i]), v_text(random_secret_digest(call->arena, code[i])),
                          v_id(snowflake_new()), v_text(registration_code_prefix(code[i]))),
                     NULL);
     *ret_count = codes.count;
@@ -91,7 +82,7 @@ enum err registration_invite_create(struct call *call, struct registration_invit
                          str_base64url_encode(call->arena, bytes, sizeof bytes));
     i->prefix = registration_code_prefix(i->code);
     return tx_exec(call->tx, ADD_INVITE,
-                   BIND(v_text(registration_code_digest(call->arena, i->code)), v_int(i->uses),
+                   BIND(v_text(random_secret_digest(call->arena, i->code)), v_int(i->uses),
                         v_int(i->expires_at), v_int(i->created_at), v_id(i->id), v_text(i->prefix)),
                    NULL);
 }
@@ -135,7 +126,7 @@ enum err registration_invite_revoke(struct call *call, struct str name,
     struct value by_id = id ? v_id(id) : v_int(-1);
     enum err e =
         tx_one_or(call->tx, REVOKE_INVITE,
-                  BIND(by_id, v_text(registration_code_digest(call->arena, name)), v_text(name)),
+                  BIND(by_id, v_text(random_secret_digest(call->arena, name)), v_text(name)),
                   ERR_NOT_FOUND, &row);
     if (e)
         return e;
@@ -157,7 +148,7 @@ static enum err consume_registration_code(struct call *call, struct opt_str code
                      ? OK
                      : tx_exec(call->tx, USE_INVITE,
                                BIND(v_text(code.value), v_int(clock_us()),
-                                    v_text(registration_code_digest(call->arena, code.value))),
+                                    v_text(random_secret_digest(call->arena, code.value))),
                                &changed);
 
     *ret_used = changed > 0;

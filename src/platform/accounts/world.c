@@ -272,8 +272,8 @@ static enum err hash_passwords(const struct world_file_import_options *o, struct
 
         if (u->password.given != GIVEN)
             continue;
-        enum err e = password_hash_with_cost(o->password_ops, o->password_memory, arena,
-                                             u->password.value, &u->password_hash.value);
+        enum err e = password_hash_with_cost(o->password_cost, arena, u->password.value,
+                                             &u->password_hash.value);
         if (e)
             return e;
         u->password_hash.given = GIVEN;

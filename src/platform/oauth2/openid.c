@@ -167,17 +167,6 @@ enum err list_oauth2_keys(struct call *call)
     return e ? e : call_reply_object(call, &out);
 }
 
-static struct str user_picture_url(struct call *call, const struct user *u)
-{
-    struct str base = api_base_url(call, "http");
-
-    if (u->avatar.given == GIVEN)
-        return str_printf(call->arena, "%.*s/avatars/%llu/%.*s.png", STR_ARGS(base),
-                          (unsigned long long)u->id, STR_ARGS(u->avatar.value));
-    return str_printf(call->arena, "%.*s/embed/avatars/%llu.png", STR_ARGS(base),
-                      (unsigned long long)((u->id >> 22) % 6));
-}
-
 /* GET /oauth2/userinfo */
 enum err get_userinfo(struct call *call)
 {
@@ -196,7 +185,7 @@ enum err get_userinfo(struct call *call)
         out.preferred_username = (struct opt_str){ GIVEN, u.username };
         out.nickname = (struct opt_str){ u.global_name.given == GIVEN ? GIVEN : GIVEN_NULL,
                                          u.global_name.value };
-        out.picture = (struct opt_str){ GIVEN, user_picture_url(call, &u) };
+        out.picture = (struct opt_str){ GIVEN, user_avatar_url(call, &u) };
         out.locale = (struct opt_str){ GIVEN, u.locale };
     }
     return call_reply_object(call, &out);

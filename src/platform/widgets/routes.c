@@ -207,17 +207,6 @@ static enum err read_online_members(struct call *call, snowflake guild_id, struc
     return e;
 }
 
-static struct str user_avatar_url(struct call *call, const struct user *u)
-{
-    struct str base = api_base_url(call, "http");
-
-    if (u->avatar.given == GIVEN)
-        return str_printf(call->arena, "%.*s/avatars/%llu/%.*s.png", STR_ARGS(base),
-                          (unsigned long long)u->id, STR_ARGS(u->avatar.value));
-    return str_printf(call->arena, "%.*s/embed/avatars/%llu.png", STR_ARGS(base),
-                      (unsigned long long)((u->id >> 22) % 6));
-}
-
 static enum err add_voice_state_to_widget_member(struct call *call, const struct member *m,
                                                  const struct list *channels,
                                                  struct widget_member *out)

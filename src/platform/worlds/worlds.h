@@ -26,8 +26,7 @@ struct imported_account_token {
 struct world_file_import_options {
     const struct domain *const *domains; /* domains whose fields define the file format */
     struct auth *auth;
-    unsigned long long password_ops; /* cost of password hashing (operations) */
-    size_t password_memory;
+    struct password_cost password_cost;
     bool tokens;       /* issues a new token per account and revokes the old tokens of bots */
     const char *files; /* archive whose files the entries name by their ids or hashes, or NULL */
 };

@@ -29,8 +29,8 @@ static enum err import_world_file_text(struct world *w, struct str text,
 {
     struct world_file_import_options options = { .domains = guildhall_domains,
                                                  .auth = guildhall_get_auth(world_server(w)),
-                                                 .password_ops = 1,
-                                                 .password_memory = 1024 * 1024,
+                                                 .password_cost = { .ops = 1,
+                                                                    .memory = 1024 * 1024 },
                                                  .tokens = true };
 
     return world_file_import(guildhall_get_store(world_server(w)), &options, text, world_arena(w),

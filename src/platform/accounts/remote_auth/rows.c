@@ -5,15 +5,7 @@
 
 #include "base/clock.h"
 #include "model/fields/rows.h"
-
-/* Fingerprints, handshake tokens and tickets have 256 bits, so their digests need no salt. */
-static struct str secret_digest(struct arena *arena, struct str secret)
-{
-    unsigned char digest[32];
-
-    crypto_generichash(digest, sizeof digest, (const unsigned char *)secret.p, secret.n, NULL, 0);
-    return str_hex_encode(arena, digest, sizeof digest);
-}
+#include "platform/accounts/internal.h"
 
 static struct str random_secret(struct arena *arena)
 {
@@ -32,7 +24,7 @@ static const char INSERT[] =
 enum err remote_login_insert(struct tx *tx, snowflake id, struct str public_key,
                              struct str fingerprint)
 {
-    struct str digest = secret_digest(tx_arena(tx), fingerprint);
+    struct str digest = random_secret_digest(tx_arena(tx), fingerprint);
     int64_t now = clock_us();
     enum err e = tx_exec(tx, DELETE_OLD, BIND(v_int(now), v_text(digest)), NULL);
 
@@ -72,9 +64,9 @@ enum err remote_login_find_by_ticket(struct tx *tx, struct str ticket, struct re
                                      bool *ret_found)
 {
     struct rows r;
-    enum err e =
-        tx_one(tx, FIND "r.ticket_digest = $1 and r.state = 4",
-               BIND(v_text(secret_digest(tx_arena(tx), ticket)), v_int(clock_us())), &r, ret_found);
+    enum err e = tx_one(tx, FIND "r.ticket_digest = $1 and r.state = 4",
+                        BIND(v_text(random_secret_digest(tx_arena(tx), ticket)), v_int(clock_us())),
+                        &r, ret_found);
 
     if (!e && *ret_found)
         remote_login_from_row(&r, ret);
@@ -91,9 +83,9 @@ enum err remote_login_scan(struct call *call, struct str fingerprint, struct str
     struct str token = random_secret(call->arena);
     int64_t changed = 0;
     enum err e = tx_exec(call->tx, SCAN,
-                         BIND(v_text(secret_digest(call->arena, fingerprint)), v_id(c->id),
+                         BIND(v_text(random_secret_digest(call->arena, fingerprint)), v_id(c->id),
                               v_bytes(str_slice((const char *)c->session, sizeof c->session)),
-                              v_text(secret_digest(call->arena, token)), v_int(clock_us())),
+                              v_text(random_secret_digest(call->arena, token)), v_int(clock_us())),
                          &changed);
 
     *ret_token = changed ? token : (struct str){ 0 };
@@ -111,7 +103,7 @@ enum err remote_login_decide(struct call *call, struct str handshake_token,
     int64_t changed = 0;
     enum err e = tx_exec(
         call->tx, DECIDE,
-        BIND(v_text(secret_digest(call->arena, handshake_token)), v_int(state), v_id(c->id),
+        BIND(v_text(random_secret_digest(call->arena, handshake_token)), v_int(state), v_id(c->id),
              v_bytes(str_slice((const char *)c->session, sizeof c->session)), v_int(clock_us())),
         &changed);
 
@@ -126,8 +118,8 @@ enum err remote_login_issue_ticket(struct tx *tx, snowflake id, struct str *ret_
 {
     struct str ticket = random_secret(tx_arena(tx));
     int64_t changed = 0;
-    enum err e =
-        tx_exec(tx, ISSUE, BIND(v_id(id), v_text(secret_digest(tx_arena(tx), ticket))), &changed);
+    enum err e = tx_exec(
+        tx, ISSUE, BIND(v_id(id), v_text(random_secret_digest(tx_arena(tx), ticket))), &changed);
 
     *ret_ticket = changed ? ticket : (struct str){ 0 };
     return e;

@@ -712,8 +712,7 @@ enum copy_result copy_load_archive(const struct copy_load_options *options)
     struct loader l = {
         .options = options,
         .import = { .domains = guildhall_domains,
-                    .password_ops = (unsigned long long)options->config->password_passes,
-                    .password_memory = (size_t)options->config->password_memory_mib * 1024 * 1024,
+                    .password_cost = config_password_cost(options->config),
                     .files = options->archive->folder },
         .conversion = { .archive = options->archive, .people = options->people },
         .arena = arena_new(),
