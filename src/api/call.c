@@ -227,6 +227,13 @@ enum err call_missing_permissions_error(const struct call *call, uint64_t needs)
                                                                       : ERR_MISSING_PERMISSIONS;
 }
 
+enum err call_require_permissions(const struct call *call, uint64_t needs)
+{
+    return (call->target.permissions & needs) == needs
+               ? OK
+               : call_missing_permissions_error(call, needs);
+}
+
 enum err call_missing_any_permission_error(const struct call *call, uint64_t any)
 {
     call_get_context(call)->refusal = (struct refusal){ .any = any };

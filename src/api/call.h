@@ -194,6 +194,8 @@ void call_add_header(struct call *call, const char *name, struct str value);
  * only because a second factor is missing, otherwise ERR_MISSING_PERMISSIONS. */
 enum err call_missing_permissions_error(const struct call *call, uint64_t needs);
 enum err call_missing_any_permission_error(const struct call *call, uint64_t any);
+/* Returns call_missing_permissions_error unless the caller has all permissions of `needs`. */
+enum err call_require_permissions(const struct call *call, uint64_t needs);
 /* Returns ERR_MISSING_PERMISSIONS for a caller whose highest role is not above the role or member
  * that the call changes, or who grants permissions that the caller lacks. */
 enum err call_rank_too_low_error(const struct call *call);
@@ -212,8 +214,6 @@ struct refusal {
     bool rank;    /* see call_rank_too_low_error */
     bool owner;   /* see call_not_guild_owner_error */
 };
-/* Returns true if the cause of a refusal is recorded. Otherwise the caller need not compute it. */
-bool call_records_refusal_cause(const struct call *call);
 /* Sets the sentence with cause and fix, which must not contain secrets. Has no effect if the call
  * already has a sentence, or if causes are not recorded. */
 void call_set_refusal_cause(const struct call *call, const char *format, ...)

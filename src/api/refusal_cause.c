@@ -12,11 +12,6 @@
 
 enum { CAUSE_MAX_BYTES = 1024 };
 
-bool call_records_refusal_cause(const struct call *call)
-{
-    return call_get_context(call)->began != 0;
-}
-
 void call_set_refusal_cause(const struct call *call, const char *format, ...)
 {
     struct call_context *run = call_get_context(call);

@@ -170,8 +170,8 @@ static enum err modify_voice_state(struct call *call)
     struct voice_state s;
 
     enum err e = resolve_stage_channel(call, in->channel_id, false);
-    if (!e && !(call->target.permissions & PERMISSION(MUTE_MEMBERS)))
-        e = call_missing_permissions_error(call, PERMISSION(MUTE_MEMBERS));
+    if (!e)
+        e = call_require_permissions(call, PERMISSION(MUTE_MEMBERS));
     if (!e)
         e = find_state_on_stage(call, m->user_id, &s);
     if (e || in->suppress.given != GIVEN)

@@ -170,6 +170,11 @@ static enum err resolve_member(struct call *call)
     return e ? e : member_read_user(call->tx, m);
 }
 
+enum err require_read_message_history(struct call *call)
+{
+    return call_require_permissions(call, PERMISSION(READ_MESSAGE_HISTORY));
+}
+
 /* Checks the permissions that a route needs, in the channel of the path or else in its guild. If
  * the path has a role, the caller must rank above the role. Restricted members
  * (member_is_restricted) may not call routes with effects that other members see. */

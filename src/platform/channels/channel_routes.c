@@ -63,9 +63,7 @@ enum err check_modify_channel_permission(struct call *call)
         return OK;
     if (channel_is_thread(c->type))
         return hook_thread_edit_admitted(call, c);
-    return call->target.permissions & PERMISSION(MANAGE_CHANNELS)
-               ? OK
-               : call_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
+    return call_require_permissions(call, PERMISSION(MANAGE_CHANNELS));
 }
 
 static bool optional_text_differs(const struct opt_str *in, const struct opt_str *now)

@@ -22,6 +22,8 @@ enum err channel_read_last_pin_time(struct tx *tx, struct channel *c);
 /* Lists the user ids of the recipients except `viewer`, in the order in which they joined. */
 enum err channel_list_other_recipients(struct tx *tx, snowflake channel_id, snowflake viewer,
                                        struct list *ret);
+/* For .admit of routes that read messages of the call's channel. */
+enum err require_read_message_history(struct call *call);
 /* *ret is true if the user may not write in this direct channel, because one of its two users
  * blocked the other or they have no connection (friends, common guild). The user may not call,
  * either. */

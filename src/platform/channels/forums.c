@@ -144,9 +144,7 @@ static enum err require_manageable_forum(const struct call *call)
 
     if (!channel_has_posts(c->type))
         return ERR_CHANNEL_TYPE;
-    return call->target.permissions & PERMISSION(MANAGE_CHANNELS)
-               ? OK
-               : call_missing_permissions_error(call, PERMISSION(MANAGE_CHANNELS));
+    return call_require_permissions(call, PERMISSION(MANAGE_CHANNELS));
 }
 
 static struct list copy_forum_tags(struct call *call)

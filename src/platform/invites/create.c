@@ -13,9 +13,7 @@ enum err check_invite_creation_permission(struct call *call)
         return ERR_DM_CHANNEL;
     if (c->type == CHANNEL_GROUP)
         return c->owner_id.value == call->caller->id ? OK : ERR_MISSING_PERMISSIONS;
-    return call->target.permissions & PERMISSION(CREATE_INSTANT_INVITE)
-               ? OK
-               : call_missing_permissions_error(call, PERMISSION(CREATE_INSTANT_INVITE));
+    return call_require_permissions(call, PERMISSION(CREATE_INSTANT_INVITE));
 }
 
 static void init_invite(struct call *call, enum invite_type type, int64_t max_age, int64_t max_uses,

@@ -69,13 +69,6 @@ static enum err list_messages(struct call *call)
     return e ? e : messages_hide_content_from_bot(call);
 }
 
-static enum err check_read_permission(struct call *call)
-{
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
-               ? OK
-               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
-}
-
 /* GET /channels/{channel.id}/messages/{message.id} */
 static enum err get_message(struct call *call)
 {
@@ -341,7 +334,7 @@ static const struct route routes[] = {
         .doc = "A message; needs READ_MESSAGE_HISTORY.",
         .auth = AUTH_USER | AUTH_BOT,
         .reply = &type_message,
-        .admit = check_read_permission,
+        .admit = require_read_message_history,
         .handle = get_message,
     },
     {

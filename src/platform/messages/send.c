@@ -14,9 +14,7 @@ enum { NONCE_LIFE_MS = 5 * 60 * 1000 };
 /* Requires SEND_MESSAGES, which recipients of private channels always have. */
 enum err check_send_permission(struct call *call)
 {
-    return call->target.permissions & PERMISSION(SEND_MESSAGES)
-               ? OK
-               : call_missing_permissions_error(call, PERMISSION(SEND_MESSAGES));
+    return call_require_permissions(call, PERMISSION(SEND_MESSAGES));
 }
 
 static enum err check_channel_accepts_message(struct call *call, const struct channel *c)

@@ -14,13 +14,6 @@ void reactions_set_burst_for_all(bool everybody_is_premium)
 
 /* --- shared by the handlers ----------------------------------------------------------- */
 
-enum err check_view_reactions_permission(struct call *call)
-{
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
-               ? OK
-               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
-}
-
 enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret)
 {
     return emoji_name_parse(call->arena, call_path_text(call, "emoji"), ret) ? OK

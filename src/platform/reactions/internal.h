@@ -54,7 +54,6 @@ struct reaction_query {
     int64_t type; /* 1 means a burst reaction (super reaction) */
 };
 
-enum err check_view_reactions_permission(struct call *call);
 enum err create_reaction(struct call *call);
 enum err delete_own_reaction(struct call *call);
 enum err delete_own_burst_reaction(struct call *call);

@@ -3,6 +3,7 @@
 
 #include "model/permissions/permissions.h"
 #include "api/deletion.h"
+#include "platform/channels/channels.h"
 
 static const struct choice kinds[] = {
     { 0, NULL, "NORMAL", "A normal reaction" },
@@ -83,7 +84,7 @@ static const struct rate_limit reaction_writes = { .name = "reactions", .count =
         .auth = AUTH_USER | AUTH_BOT, .store = ROUTE_STORE_APPEND,                  \
         .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_REMOVE, EVENT_NONE }, \
         .limit = &reaction_writes, .allowed_when_restricted = true,                 \
-        .admit = check_view_reactions_permission, .handle = handle_,                \
+        .admit = require_read_message_history, .handle = handle_,                   \
     }
 
 static const struct route routes[] = {
@@ -98,7 +99,7 @@ static const struct route routes[] = {
         .store = ROUTE_STORE_APPEND,
         .fires = (const enum event[]){ EVENT_MESSAGE_REACTION_ADD, EVENT_NONE },
         .limit = &reaction_writes,
-        .admit = check_view_reactions_permission,
+        .admit = require_read_message_history,
         .handle = create_reaction,
     },
     REMOVES("/{emoji}/@me", delete_own_reaction, delete_own_reaction,
@@ -141,7 +142,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &users_schema,
         .reply = &type_partial_users,
-        .admit = check_view_reactions_permission,
+        .admit = require_read_message_history,
         .handle = list_reactions,
     },
     { 0 },

@@ -217,8 +217,8 @@ static enum err save_message(struct call *call)
     struct message m;
     enum err e = resolve_channel_by_id(call, channel_id);
 
-    if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
+    if (!e)
+        e = call_require_permissions(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (!e)
         e = message_find(call, channel_id, call_path_id(call, "saved_message.id"), &m);
     if (!e)

@@ -85,7 +85,7 @@ static enum err check_create_thread_permission(const struct call *call, int64_t 
     uint64_t needs = type == CHANNEL_PRIVATE_THREAD ? PERMISSION(CREATE_PRIVATE_THREADS)
                                                     : PERMISSION(CREATE_PUBLIC_THREADS);
 
-    return call->target.permissions & needs ? OK : call_missing_permissions_error(call, needs);
+    return call_require_permissions(call, needs);
 }
 
 /* Adds the caller as a thread member, without THREAD_CREATE, which the caller already received. */
@@ -229,8 +229,8 @@ enum err create_message_thread(struct call *call)
     enum err e = check_thread_parent_type(parent);
     if (!e)
         e = check_create_thread_permission(call, plan.type);
-    if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
+    if (!e)
+        e = call_require_permissions(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (!e)
         e = check_message_can_have_thread(call, m);
     if (!e)

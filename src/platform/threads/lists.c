@@ -100,8 +100,8 @@ static enum err reply_with_archived_thread_page(struct call *call,
     struct list threads;
     enum err e = check_channel_can_have_threads(call->target.channel);
 
-    if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
+    if (!e)
+        e = call_require_permissions(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (!e)
         e = threads_list(call->tx, page, &threads);
     return e ? e : reply_with_threads(call, &threads, page->limit - 1);
@@ -136,8 +136,8 @@ enum err list_private_archived_threads(struct call *call)
 {
     enum err e = check_channel_can_have_threads(call->target.channel);
 
-    if (!e && !(call->target.permissions & PERMISSION(MANAGE_THREADS)))
-        e = call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+    if (!e)
+        e = call_require_permissions(call, PERMISSION(MANAGE_THREADS));
     return e ? e : list_archived_threads(call, CHANNEL_PRIVATE_THREAD);
 }
 

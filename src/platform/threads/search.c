@@ -276,8 +276,8 @@ enum err search_threads(struct call *call)
     struct list found = { 0 };
     enum err e = check_channel_can_have_threads(call->target.channel);
 
-    if (!e && !(call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)))
-        e = call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
+    if (!e)
+        e = call_require_permissions(call, PERMISSION(READ_MESSAGE_HISTORY));
     if (e)
         return e;
     t.words = split_into_search_words(call->arena,

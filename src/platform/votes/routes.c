@@ -6,13 +6,6 @@
 #include "api/deletion.h"
 #include "platform/channels/channels.h"
 
-static enum err check_view_poll_permission(struct call *call)
-{
-    return call->target.permissions & PERMISSION(READ_MESSAGE_HISTORY)
-               ? OK
-               : call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
-}
-
 /* --- voters --------------------------------------------------------------------------- */
 
 struct voters_query {
@@ -118,7 +111,7 @@ static const struct route routes[] = {
         .auth = AUTH_USER | AUTH_BOT,
         .query = &voters_query,
         .reply = &type_voters,
-        .admit = check_view_poll_permission,
+        .admit = require_read_message_history,
         .handle = list_poll_voters,
     },
     {
@@ -131,7 +124,7 @@ static const struct route routes[] = {
         .store = ROUTE_STORE_APPEND,
         .fires = (const enum event[]){ EVENT_MESSAGE_POLL_VOTE_ADD, EVENT_MESSAGE_POLL_VOTE_REMOVE,
                                        EVENT_NONE },
-        .admit = check_view_poll_permission,
+        .admit = require_read_message_history,
         .handle = choose_poll_answers,
     },
     {

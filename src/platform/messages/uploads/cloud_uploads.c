@@ -66,9 +66,7 @@ static enum err check_upload_permission(struct call *call)
 {
     const uint64_t needs = PERMISSION(SEND_MESSAGES) | PERMISSION(ATTACH_FILES);
 
-    return (call->target.permissions & needs) == needs
-               ? OK
-               : call_missing_permissions_error(call, needs);
+    return call_require_permissions(call, needs);
 }
 
 /* POST /channels/{channel.id}/attachments */
