@@ -118,7 +118,7 @@ static const struct schema draft_schema = {
     .check = check_formats_of_media_field,
     .doc = "A GIF to import.",
 };
-const struct type gif_draft_type = { .kind = KIND_OBJECT, .schema = &draft_schema };
+static const struct type gif_draft_type = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
 /* --- CSV ------------------------------------------------------------------------------ */
 

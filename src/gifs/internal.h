@@ -111,8 +111,8 @@ struct gif_select_body {
     struct str id, q;
 };
 
-extern const struct schema gif_schema, gif_term_query, gif_suggest_query, gif_search_query,
-    gif_trends_query, gif_list_query;
+extern const struct schema gif_term_query, gif_suggest_query, gif_search_query, gif_trends_query,
+    gif_list_query;
 extern const struct type gifs_reply, gif_trends_reply, gif_terms_reply, gif_choice_body;
 
 /* --- gif_request.c: query of a request ------------------------------------------------ */
@@ -269,7 +269,6 @@ struct imported_gif {
     struct opt_int width, height, created_at;
     double weight;
 };
-extern const struct type gif_draft_type;
 
 /* Reads the rows of an import file: JSON array, JSON lines or CSV (import_reader.c). */
 struct gif_import_reader {

@@ -16,7 +16,7 @@ static const struct field gif_fields[] = {
     { FIELD(struct gif, height), .type = &type_int, .doc = "Of src" },
     { 0 },
 };
-const struct schema gif_schema = {
+static const struct schema gif_schema = {
     .name = "Gif",
     .size = sizeof(struct gif),
     .fields = gif_fields,

@@ -32,7 +32,7 @@ static const struct field team_member_fields[] = {
       .doc = "Always [\"*\"]" },
     { 0 },
 };
-const struct schema team_member_schema = {
+static const struct schema team_member_schema = {
     .name = "TeamMember",
     .size = sizeof(struct team_member),
     .fields = team_member_fields,
@@ -49,7 +49,7 @@ static const struct field team_fields[] = {
     { FIELD(struct team, members), .type = &type_team_members },
     { 0 },
 };
-const struct schema team_schema = {
+static const struct schema team_schema = {
     .name = "Team",
     .size = sizeof(struct team),
     .fields = team_fields,
@@ -155,7 +155,7 @@ bool application_can_be_installed(const struct application *a, enum integration_
 static const struct field public_application_fields[] = {
     PUBLIC_FIELDS(public_flags, public_flags_new), { 0 }
 };
-const struct schema public_application_schema = {
+static const struct schema public_application_schema = {
     .name = "PublicApplication",
     .size = sizeof(struct application),
     .fields = public_application_fields,
@@ -185,7 +185,7 @@ static const struct field application_fields[] = {
     { FIELD(struct application, eligible_oauth2_scopes), .type = &type_always_empty_list },
     { 0 },
 };
-const struct schema application_schema = {
+static const struct schema application_schema = {
     .name = "Application",
     .size = sizeof(struct application),
     .fields = application_fields,

@@ -23,7 +23,6 @@ struct team {
     struct list members; /* struct team_member */
 };
 
-extern const struct schema team_schema, team_member_schema;
 extern const struct type type_team, type_teams, type_team_member, type_team_members;
 extern const struct type type_team_name, type_team_role;
 
@@ -116,8 +115,6 @@ static inline void application_set_flags(struct application *a, int64_t flags)
  */
 bool application_can_be_installed(const struct application *a, enum integration_type type);
 
-extern const struct schema application_schema;        /* fields that the owners see */
-extern const struct schema public_application_schema; /* fields that everyone sees */
 extern const struct type type_application, type_applications, type_public_application;
 extern const struct type type_application_name, type_application_description;
 extern const struct type type_install_params, type_integration_types, type_redirect_uris, type_tags;

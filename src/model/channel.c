@@ -57,13 +57,13 @@ static const struct field overwrite_fields[] = {
     { FIELD(struct overwrite, deny), .type = &type_permissions, .flags = OPTIONAL },
     { 0 },
 };
-const struct schema overwrite_schema = {
+static const struct schema overwrite_schema = {
     .name = "Overwrite",
     .size = sizeof(struct overwrite),
     .fields = overwrite_fields,
     .doc = "Permissions that a channel allows or denies.",
 };
-const struct type type_overwrite = { .kind = KIND_OBJECT, .schema = &overwrite_schema };
+static const struct type type_overwrite = { .kind = KIND_OBJECT, .schema = &overwrite_schema };
 const struct type type_overwrites = { .kind = KIND_ARRAY, .of = &type_overwrite };
 
 static const struct field thread_fields[] = {
@@ -102,7 +102,7 @@ const struct schema forum_tag_schema = {
     .fields = tag_fields,
     .doc = "A tag for posts of a forum.",
 };
-const struct type type_forum_tag = { .kind = KIND_OBJECT, .schema = &forum_tag_schema };
+static const struct type type_forum_tag = { .kind = KIND_OBJECT, .schema = &forum_tag_schema };
 const struct type type_forum_tags = { .kind = KIND_ARRAY, .of = &type_forum_tag };
 
 static const struct field reaction_fields[] = {
@@ -111,7 +111,7 @@ static const struct field reaction_fields[] = {
       .flags = OPTIONAL | NULLABLE },
     { 0 },
 };
-const struct schema default_reaction_schema = {
+static const struct schema default_reaction_schema = {
     .name = "DefaultReaction",
     .size = sizeof(struct default_reaction),
     .fields = reaction_fields,

@@ -116,13 +116,13 @@ struct channel_recipient_event {
     struct opt_str nick;
 };
 
-extern const struct schema channel_schema, overwrite_schema;
+extern const struct schema channel_schema;
 extern const struct schema thread_delete_event_schema; /* payload of THREAD_DELETE */
 extern const struct schema
     channel_recipient_event_schema; /* CHANNEL_RECIPIENT_ADD, _REMOVE payload */
-extern const struct type type_channel, type_channels, type_overwrite, type_overwrites;
-extern const struct schema forum_tag_schema, default_reaction_schema;
-extern const struct type type_forum_tag, type_forum_tags, type_default_reaction;
+extern const struct type type_channel, type_channels, type_overwrites;
+extern const struct schema forum_tag_schema;
+extern const struct type type_forum_tags, type_default_reaction;
 extern const struct type type_channel_name, type_topic, type_archive_minutes;
 enum { CHANNEL_TOPIC_MAX = 1024, FORUM_TOPIC_MAX = 4096 };
 

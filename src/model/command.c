@@ -151,13 +151,14 @@ static const struct field choice_fields[] = {
     CHOICE_NAME,  CHOICE_NAMES, LOCALIZED(struct command_choice, name_localized, name_default),
     CHOICE_VALUE, { 0 },
 };
-const struct schema command_choice_schema = {
+static const struct schema command_choice_schema = {
     .name = "ApplicationCommandOptionChoice",
     .size = sizeof(struct command_choice),
     .fields = choice_fields,
     .doc = "A value that can be chosen for an option.",
 };
-const struct type type_command_choice = { .kind = KIND_OBJECT, .schema = &command_choice_schema };
+static const struct type type_command_choice = { .kind = KIND_OBJECT,
+                                                 .schema = &command_choice_schema };
 static const struct type type_choices = { .kind = KIND_ARRAY,
                                           .max = COMMAND_MAX_CHOICES,
                                           .of = &type_command_choice };
@@ -204,13 +205,14 @@ static const struct field option_fields[] = {
     OPTION_REST(type_options, type_choices),
     { 0 },
 };
-const struct schema command_option_schema = {
+static const struct schema command_option_schema = {
     .name = "ApplicationCommandOption",
     .size = sizeof(struct command_option),
     .fields = option_fields,
     .doc = "A parameter of a command, or a sub-command.",
 };
-const struct type type_command_option = { .kind = KIND_OBJECT, .schema = &command_option_schema };
+static const struct type type_command_option = { .kind = KIND_OBJECT,
+                                                 .schema = &command_option_schema };
 static const struct type type_options = { .kind = KIND_ARRAY,
                                           .max = COMMAND_MAX_OPTIONS,
                                           .of = &type_command_option };
@@ -306,7 +308,7 @@ static const struct field command_fields[] = {
       .flags = OPTIONAL, .doc = "Only in indexes of guilds" },
     { 0 },
 };
-const struct schema command_schema = {
+static const struct schema command_schema = {
     .name = "ApplicationCommand",
     .size = sizeof(struct command),
     .fields = command_fields,
@@ -358,7 +360,7 @@ static const struct field permission_fields[] = {
     { FIELD(struct command_permission, permission), .type = &type_bool },
     { 0 },
 };
-const struct schema command_permission_schema = {
+static const struct schema command_permission_schema = {
     .name = "ApplicationCommandPermission",
     .size = sizeof(struct command_permission),
     .fields = permission_fields,

@@ -99,8 +99,7 @@ struct command {
     const struct command_index_permissions *permissions;
 };
 
-extern const struct schema command_schema, command_option_schema, command_choice_schema;
-extern const struct type type_command, type_commands, type_command_option, type_command_choice;
+extern const struct type type_command, type_commands;
 /* JSON types of the two database columns with a command: type_command_stored has all fields, also
  * those that responses omit; type_command_unlocalized has no localizations. */
 extern const struct type type_command_stored, type_command_unlocalized;
@@ -133,7 +132,7 @@ struct command_permissions {
     struct list permissions; /* struct command_permission */
 };
 
-extern const struct schema command_permission_schema, command_permissions_schema;
+extern const struct schema command_permissions_schema;
 extern const struct type type_command_permission, type_command_permissions,
     type_command_permissions_list;
 

@@ -33,7 +33,7 @@ static const struct field emoji_fields[] = {
     { FIELD(struct emoji, available), .type = &type_bool },
     { 0 },
 };
-const struct schema emoji_schema = {
+static const struct schema emoji_schema = {
     .name = "Emoji",
     .size = sizeof(struct emoji),
     .fields = emoji_fields,

@@ -22,7 +22,6 @@ struct guild_emojis_event {
     struct list emojis; /* struct emoji */
 };
 
-extern const struct schema emoji_schema;
 extern const struct schema guild_emojis_event_schema; /* payload of GUILD_EMOJIS_UPDATE */
 extern const struct type type_emoji, type_emojis, type_emoji_name;
 

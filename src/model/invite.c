@@ -110,13 +110,13 @@ static const struct type type_invite_roles = { .kind = KIND_ARRAY, .of = &type_i
 
 static const struct field invite_fields[] = { INVITE_FIELDS, { 0 } };
 static const struct field full_invite_fields[] = { INVITE_FIELDS, INVITE_METADATA, { 0 } };
-const struct schema invite_schema = {
+static const struct schema invite_schema = {
     .name = "Invite",
     .size = sizeof(struct invite),
     .fields = invite_fields,
     .doc = "An invite to a guild, to a group or to become friends.",
 };
-const struct schema invite_with_metadata_schema = {
+static const struct schema invite_with_metadata_schema = {
     .name = "FullInvite",
     .size = sizeof(struct invite),
     .fields = full_invite_fields,

@@ -43,8 +43,6 @@ struct invite {
     snowflake inviter_id, target_user_id, target_application_id;
 };
 
-extern const struct schema invite_schema;               /* fields for everyone */
-extern const struct schema invite_with_metadata_schema; /* also uses, max_uses and max_age */
 extern const struct schema invite_create_schema, invite_delete_schema; /* event payloads */
 extern const struct type type_invite, type_invite_with_metadata, type_invites_with_metadata;
 

@@ -10,7 +10,7 @@ static const struct choice types[] = {
     { RELATIONSHIP_IMPLICIT, NULL, "IMPLICIT", "Never sent" },
     { 0 },
 };
-const struct type type_relationship_type = { .kind = KIND_INT, .choices = types };
+static const struct type type_relationship_type = { .kind = KIND_INT, .choices = types };
 
 static const struct field relationship_fields[] = {
     { FIELD(struct relationship, id), .type = &type_id },

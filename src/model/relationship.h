@@ -30,7 +30,7 @@ struct relationship {
 
 extern const struct schema relationship_schema;        /* also payload of RELATIONSHIP_ADD */
 extern const struct schema relationship_change_schema; /* payload of RELATIONSHIP_UPDATE, _REMOVE */
-extern const struct type type_relationship_type, type_relationships;
+extern const struct type type_relationships;
 
 /* --- game relationships --------------------------------------------------------------- */
 

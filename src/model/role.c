@@ -52,7 +52,7 @@ static const struct field role_fields[] = {
     { FIELD(struct role, tags), .type = &type_tags, .flags = OPTIONAL },
     { 0 },
 };
-const struct schema role_schema = {
+static const struct schema role_schema = {
     .name = "Role",
     .size = sizeof(struct role),
     .fields = role_fields,

@@ -26,7 +26,6 @@ struct role {
     const struct role_tags *tags; /* NULL if there are none */
 };
 
-extern const struct schema role_schema;
 extern const struct type type_role, type_roles, type_role_name, type_role_colors;
 
 /* At equal positions the role with the smaller (older) id is higher. */

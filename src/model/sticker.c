@@ -46,7 +46,7 @@ static const struct field sticker_fields[] = {
       .doc = "Uploader; only for members who may manage stickers" },
     { 0 },
 };
-const struct schema sticker_schema = {
+static const struct schema sticker_schema = {
     .name = "Sticker",
     .size = sizeof(struct sticker),
     .fields = sticker_fields,

@@ -32,7 +32,6 @@ struct guild_stickers_event {
     struct list stickers; /* struct sticker */
 };
 
-extern const struct schema sticker_schema;
 extern const struct schema guild_stickers_event_schema; /* payload of GUILD_STICKERS_UPDATE */
 extern const struct type type_sticker, type_stickers, type_sticker_items;
 extern const struct type type_sticker_name, type_sticker_tags, type_sticker_description;

@@ -9,7 +9,7 @@ static const struct field mute_fields[] = {
       .fallback = -1, .doc = "Seconds; -1: until unmuted" },
     { 0 },
 };
-const struct schema mute_config_schema = {
+static const struct schema mute_config_schema = {
     .name = "MuteConfig",
     .size = sizeof(struct mute_config),
     .fields = mute_fields,

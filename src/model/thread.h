@@ -41,7 +41,7 @@ struct thread_list_sync {
     struct list threads, members;
 };
 
-extern const struct schema thread_member_schema, mute_config_schema;
+extern const struct schema thread_member_schema;
 extern const struct schema thread_members_update_schema, thread_list_sync_schema;
 extern const struct type type_thread_member, type_thread_members, type_mute_config;
 

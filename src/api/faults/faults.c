@@ -101,7 +101,9 @@ static bool segment_matches_pattern(struct str pattern, struct str segment)
     return str_eq(pattern, segment);
 }
 
-bool fault_path_matches(struct str pattern, struct str path)
+/* Returns true if a path ("/api/v10/channels/1/messages") matches a pattern. A segment * or {…}
+ * matches any one segment, ** at the end matches all remaining segments. */
+static bool fault_path_matches(struct str pattern, struct str path)
 {
     pattern = strip_api_version(pattern);
     path = strip_api_version(path);

@@ -16,7 +16,7 @@ struct injected_fault {
     uint64_t id;
     bool any_method;
     enum http_method method;
-    char path[LONGEST_FAULT_PATH + 1]; /* path pattern below /api; see fault_path_matches */
+    char path[LONGEST_FAULT_PATH + 1]; /* path pattern below /api */
     int status;             /* status of the response; 0 to process the call after the delay */
     bool drop;              /* close the connection without a response */
     int64_t delay_ms;       /* delay before the call is processed, in ms */
@@ -40,9 +40,5 @@ size_t injected_faults_list(struct injected_faults *f, struct injected_fault *re
 /* Finds the first fault that matches this call, and counts its use. Returns false if none does. */
 bool injected_faults_match_call(struct injected_faults *f, enum http_method method, struct str path,
                                 struct injected_fault *ret);
-
-/* Returns true if a path ("/api/v10/channels/1/messages") matches a pattern. A segment * or {…}
- * matches any one segment, ** at the end matches all remaining segments. */
-bool fault_path_matches(struct str pattern, struct str path);
 
 #endif

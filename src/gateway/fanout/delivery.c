@@ -198,7 +198,9 @@ static bool guild_is_too_large_for_event(const struct event_delivery *d,
            !(v && v->member_count <= SMALL_GUILD_MEMBERS);
 }
 
-bool event_has_only_guild_id(const struct event_delivery *d)
+/* Returns whether the event announces a guild to an account only by its id, because the guild takes
+ * long to read; each session of the account then reads the guild itself. */
+static bool event_has_only_guild_id(const struct event_delivery *d)
 {
     return d->event->type == EVENT_GUILD_CREATE && d->event->to.kind == AUDIENCE_USER &&
            !d->routing->guild.owner_id;

@@ -24,9 +24,6 @@ struct event_delivery {
 struct event_delivery event_delivery_new(struct gateway_loop *h, struct gateway_event *n);
 /* Returns whether the session receives the event, if its subscription allows it. */
 bool session_receives_event(const struct event_delivery *d, const struct session *s);
-/* Returns whether the event announces a guild to an account only by its id, because the guild takes
- * long to read; each session of the account then reads the guild itself. */
-bool event_has_only_guild_id(const struct event_delivery *d);
 /* Returns whether the session reads the guild itself instead of getting this GUILD_CREATE: if the
  * event has only the guild's id, or if the session needs Spacebar's form of the guild. */
 bool session_reads_guild_itself(const struct event_delivery *d, const struct session *s);

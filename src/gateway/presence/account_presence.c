@@ -75,7 +75,9 @@ static struct presence_source highest_priority_presence(const struct account *a,
     return (struct presence_source){ .status = PRESENCE_INVISIBLE };
 }
 
-struct account_statuses account_compute_statuses(const struct account *a, struct session_filter c)
+/* a may be NULL. */
+static struct account_statuses account_compute_statuses(const struct account *a,
+                                                        struct session_filter c)
 {
     struct account_statuses all = { .whole = highest_priority_presence(a, &c).status };
 

@@ -22,8 +22,6 @@ struct session_filter {
     const struct session *but;      /* session to exclude */
 };
 
-struct account_statuses account_compute_statuses(const struct account *a,
-                                                 struct session_filter c); /* accepts NULL */
 struct account_presence account_compute_presence(const struct account *a, struct session_filter c);
 /* Computes the presence of a shard and stores it as announced. Returns false, without setting ret,
  * if the presence equals the one announced last. */

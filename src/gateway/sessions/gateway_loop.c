@@ -78,6 +78,20 @@ static void free_loop_timers(struct gateway_loop_timers *t)
     deadline_list_free(t->cut_off);
 }
 
+static void gateway_loop_end_iteration(struct loop_iteration_callback *t)
+{
+    struct gateway_loop *h = container_of(t, struct gateway_loop, iteration_end);
+
+    iteration_budget_renew(&h->budget);
+    if (h->framed)
+        shared_frames_release(h->frames);
+    h->framed = false;
+    if (!links_are_empty(&h->unpublished))
+        gateway_upcalls.directory_flush(h);
+    /* Journal records are replicated before the server sends the bytes of this iteration. */
+    replication_send_unsent_records(h);
+}
+
 struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
 {
     struct gateway_loop *h = mem_new(sizeof *h);
@@ -129,18 +143,4 @@ void gateway_loop_free(struct gateway_loop *h)
     buf_clear(&h->in);
     arena_free(h->arena);
     mem_free(h);
-}
-
-void gateway_loop_end_iteration(struct loop_iteration_callback *t)
-{
-    struct gateway_loop *h = container_of(t, struct gateway_loop, iteration_end);
-
-    iteration_budget_renew(&h->budget);
-    if (h->framed)
-        shared_frames_release(h->frames);
-    h->framed = false;
-    if (!links_are_empty(&h->unpublished))
-        gateway_upcalls.directory_flush(h);
-    /* Journal records are replicated before the server sends the bytes of this iteration. */
-    replication_send_unsent_records(h);
 }

@@ -80,7 +80,6 @@ struct gateway_loop {
 
 struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop);
 void gateway_loop_free(struct gateway_loop *h);
-void gateway_loop_end_iteration(struct loop_iteration_callback *t);
 
 static inline void count_delivered_event(struct gateway_loop *h)
 {

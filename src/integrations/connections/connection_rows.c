@@ -15,7 +15,7 @@ static const struct schema guild_schema_ = {
     .fields = guild_fields,
     .doc = "The guild of an integration, as non-members see it.",
 };
-const struct type type_integration_guild = { .kind = KIND_OBJECT, .schema = &guild_schema_ };
+static const struct type type_integration_guild = { .kind = KIND_OBJECT, .schema = &guild_schema_ };
 
 static const struct field listed_fields[] = {
     { FIELD(struct connection_integration, id), .type = &type_text,

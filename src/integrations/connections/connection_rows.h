@@ -34,7 +34,6 @@ struct linked_account {
 };
 
 extern const struct type type_connection, type_connections;
-extern const struct type type_integration_guild;
 
 /* Reads the connections of a user, without .integrations (read_connection_integrations). */
 enum err read_connections_of_user(struct tx *tx, snowflake user_id, struct list *ret);

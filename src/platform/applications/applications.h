@@ -96,13 +96,9 @@ struct installation_result {
     bool new_role, changed_role;
 };
 
-/* Writes the rows of the integration and of the bot's role. Neither adds the bot as a member nor
- * emits events. Returns ERR_MAX_INTEGRATIONS, or ERR_NO_BOT if the scopes contain `bot` but the app
- * has no bot. */
-enum err application_write_install_rows(struct tx *tx, const struct installation *in,
-                                        struct installation_result *ret);
-/* Runs application_write_install_rows, adds the bot as a member, emits events, writes the audit
- * log. */
+/* Writes the rows of the integration and of the bot's role, adds the bot as a member, emits events,
+ * writes the audit log. Returns ERR_MAX_INTEGRATIONS, or ERR_NO_BOT if the scopes contain `bot` but
+ * the app has no bot. */
 enum err application_install_in_guild(struct call *call, const struct installation *in);
 /* Events that application_install_in_guild emits, for the field .fires of route rows. */
 #define INSTALL_EVENTS                                                                            \

@@ -215,8 +215,10 @@ static enum err insert_or_update_bot_role(struct tx *tx, const struct installati
     return in->permissions ? insert_bot_role(tx, in, ret) : OK;
 }
 
-enum err application_write_install_rows(struct tx *tx, const struct installation *in,
-                                        struct installation_result *ret)
+/* Writes the rows of the integration and of the bot's role. Neither adds the bot as a member nor
+ * emits events. */
+static enum err application_write_install_rows(struct tx *tx, const struct installation *in,
+                                               struct installation_result *ret)
 {
     bool with_bot = scope_list_contains(&in->scopes, "bot");
 

@@ -124,7 +124,8 @@ static const struct schema term_schema = {
 };
 const struct type discovery_term_reply = { .kind = KIND_OBJECT, .schema = &term_schema };
 
-bool discovery_term_is_valid(struct str term)
+/* True if a keyword or search term has 1 to 30 visible characters. */
+static bool discovery_term_is_valid(struct str term)
 {
     return term.n > 0 && utf8_length(term) <= DISCOVERY_KEYWORD_MAX &&
            rule_visible_name.is_valid(term);

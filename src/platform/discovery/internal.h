@@ -26,8 +26,6 @@ extern const struct type discovery_categories_reply, discovery_term_reply;
 
 /* Returns NULL if the category does not exist. */
 const struct discovery_category *discovery_category_find(int64_t id);
-/* True if a keyword or search term has 1 to 30 visible characters. */
-bool discovery_term_is_valid(struct str term);
 enum err get_discovery_categories(struct call *call);
 enum err get_discovery_valid_term(struct call *call);
 

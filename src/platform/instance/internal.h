@@ -42,7 +42,6 @@ struct instance_limit {
     const char *group, *name, *flat; /* flat is the key in the reply without groups, or NULL */
     int64_t value;
 };
-extern const struct instance_limit instance_limits[]; /* terminated by .group == NULL */
 
 extern const struct type instance_address_type, instance_client_type, instance_domains_type,
     instance_about_type, instance_ping_type, current_announcement_type;

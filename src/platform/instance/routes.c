@@ -5,7 +5,7 @@
 
 /* Limits that clients may show. The values are copies: the folder that owns a resource defines and
  * enforces its limits. */
-const struct instance_limit instance_limits[] = {
+static const struct instance_limit instance_limits[] = {
     { "user", "maxGuilds", "limits_user_maxGuilds", 100 },
     { "user", "maxUsername", NULL, 32 },
     { "user", "maxFriends", NULL, 1000 },

@@ -49,8 +49,7 @@ enum err team_find_by_invitation(struct tx *tx, snowflake user_id, struct str di
 
 /* --- routes.c, members.c -------------------------------------------------------------- */
 
-/* resolve_team reads {team.id}; the require_ functions check the caller's access level. */
-enum err resolve_team(struct call *call);
+/* Checks the access level of the caller. */
 enum err require_team_admin(struct call *call);
 
 enum err resolve_team_member(struct call *call);

@@ -2,7 +2,7 @@
 #include "platform/teams/internal.h"
 
 /* Resolves {team.id}. The caller must be a member of the team or invited. */
-enum err resolve_team(struct call *call)
+static enum err resolve_team(struct call *call)
 {
     struct team *team = call->target.team = arena_alloc(call->arena, sizeof *team);
     enum err e = team_find(call->tx, call_path_id(call, "team.id"), team);

@@ -102,7 +102,8 @@ static void answer_stun_request(struct packet_handler *w, struct str datagram,
 
 /* --- RTP ------------------------------------------------------------------------------ */
 
-void rtp_strip_extension(struct decrypted_rtp_packet *p)
+/* Removes the header extension. */
+static void rtp_strip_extension(struct decrypted_rtp_packet *p)
 {
     if (!p->extended)
         return;

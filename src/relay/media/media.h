@@ -80,8 +80,6 @@ bool dispatch_browser_datagram(struct packet_handler *w, struct media_datagram *
 void handle_browser_rtp(struct packet_handler *w, struct relay_participant *s, struct str datagram);
 void handle_browser_rtcp(struct packet_handler *w, struct relay_participant *s,
                          struct str datagram);
-/* Removes the header extension. */
-void rtp_strip_extension(struct decrypted_rtp_packet *p);
 /* Encrypts the decrypted packet for a browser. Returns 0 if its sequence number was used before. */
 size_t encrypt_packet_for_browser(struct packet_handler *w, const struct relay_participant *to,
                                   unsigned payload_type, unsigned char *out);

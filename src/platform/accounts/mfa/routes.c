@@ -18,7 +18,7 @@ static struct list list_backup_codes(const struct call *call, const struct mfa *
 
 /* --- rate limits of MFA codes -------------------------------------------------------- */
 
-const struct rate_limit limit_mfa = {
+static const struct rate_limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
 /* Limits on wrong codes, per ticket and per account. At any time 3 of the million six-digit TOTP
