@@ -4,7 +4,7 @@
 #include "integrations/connections/connection_rows.h"
 #include "model/configured/regions.h"
 #include "platform/accounts/accounts.h"
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/settings.h"
 #include "platform/channels/channels.h"
 #include "platform/guild_settings/guild_settings.h"
 #include "platform/guilds/guilds.h"

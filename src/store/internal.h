@@ -279,7 +279,7 @@ enum err blobs_check_location(struct store *s, bool writes);
 /* Logs that the files are in `stored`, or not in the bucket `address` if stored.p is NULL. */
 enum err blobs_refuse_location(const char *address, struct str stored);
 
-/* --- blobs in the database, postgres/blobs.c --------------------------------------------- */
+/* --- blobs in the database, blobs/database.c --------------------------------------------- */
 
 struct blob_connections *blob_connections_new(void);
 void blob_connections_free(struct blob_connections *all); /* accepts NULL */

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
-#include "voice/room_owners.h"
+#include "voice/rooms/room_owners.h"
 #include "voice/state_rows.h"
 #include "voice/streams/streams.h"
 

@@ -8,7 +8,7 @@
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
 #include "voice/calls/calls.h"
-#include "voice/rooms.h"
+#include "voice/rooms/rooms.h"
 #include "voice/rules.h"
 
 enum { OPTIONAL_NULLABLE = OPTIONAL | NULLABLE };

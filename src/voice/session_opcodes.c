@@ -13,8 +13,8 @@
 #include "base/mem.h"
 #include "cluster/cluster.h"
 #include "voice/states_awaiting_resume.h"
-#include "voice/room_owners.h"
-#include "voice/node_lease.h"
+#include "voice/rooms/room_owners.h"
+#include "voice/rooms/node_lease.h"
 #include "voice/join_rate_limit.h"
 
 /* Rate limit of VOICE_SERVER_UPDATE: one per interval, after a burst of SERVER_UPDATE_BURST. */

@@ -8,8 +8,8 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-#include "voice/room_owners.h"
-#include "voice/rooms.h"
+#include "voice/rooms/room_owners.h"
+#include "voice/rooms/rooms.h"
 #include "voice/voice.h"
 
 static void emit_voice_state(struct call *call, struct audience to, const struct voice_state *s)

@@ -5,7 +5,7 @@
 #include "voice/state_rows.h"
 
 #include "platform/channels/channels.h"
-#include "voice/rooms.h"
+#include "voice/rooms/rooms.h"
 
 enum err voice_on_member_leave(struct call *call, const struct member_leave *leave)
 {

@@ -5,7 +5,7 @@
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 #include "platform/members/members.h"
-#include "voice/room_owners.h"
+#include "voice/rooms/room_owners.h"
 #include "voice/stages/stage_rules.h"
 
 struct own_state_patch {

@@ -2,7 +2,7 @@
 #include "commands/internal.h"
 
 #include "commands/index/index_invalidation.h"
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/settings.h"
 
 static const char IN_GUILD[] =
     "select 1 from integrations i where i.guild_id = $2 and i.application_id = $1 and "

@@ -4,7 +4,7 @@
 
 #include "platform/accounts/accounts.h"
 #include "platform/accounts/placeholders.h"
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/settings.h"
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 

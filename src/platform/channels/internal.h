@@ -45,7 +45,7 @@ enum err overwrites_replace(struct tx *tx, snowflake channel_id, const struct li
  * differences. */
 enum err channel_overwrites_copy(struct tx *tx, snowflake from_id, snowflake to_id);
 
-/* --- recipients.c: recipients of private channels --------------------------------------- */
+/* --- private/recipients.c: recipients of private channels ------------------------------- */
 
 enum err recipient_insert(struct tx *tx, snowflake channel_id, snowflake user_id,
                           struct opt_str nick);
@@ -157,7 +157,7 @@ enum err delete_or_leave_channel(struct call *call);
 enum err put_overwrite(struct call *call);
 enum err delete_overwrite(struct call *call);
 
-/* --- groups.c ------------------------------------------------------------------------- */
+/* --- private/groups.c ----------------------------------------------------------------- */
 
 bool ids_contain(const struct list *ids, snowflake id);
 /* Creates a group of the caller and the users `others` (snowflakes), without permission checks, and

@@ -2,7 +2,7 @@
 #ifndef PLATFORM_CONTACTS_INTERNAL_H
 #define PLATFORM_CONTACTS_INTERNAL_H
 
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/settings.h"
 #include "platform/contacts/contacts.h"
 #include "platform/relationships/bulk_requests.h"
 #include "platform/relationships/friends.h"

@@ -2,7 +2,7 @@
 #include "platform/relationships/game_relationship_rows.h"
 
 #include "api/deletion.h"
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/settings.h"
 #include "platform/accounts/users.h"
 
 /* --- lists ---------------------------------------------------------------------------- */

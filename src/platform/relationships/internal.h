@@ -2,7 +2,7 @@
 #ifndef PLATFORM_RELATIONSHIPS_INTERNAL_H
 #define PLATFORM_RELATIONSHIPS_INTERNAL_H
 
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/settings.h"
 #include "platform/relationships/relationship_pairs.h"
 #include "platform/relationships/bulk_requests.h"
 #include "platform/relationships/friends.h"

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/settings.h"
 #include "platform/accounts/users.h"
 #include "platform/relationships/notifications.h"
 

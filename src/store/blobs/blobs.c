@@ -5,7 +5,7 @@
  * until the row of the blob is committed. So to find blobs without a row it is enough to read that
  * small folder.
  *
- * If blobs are in the database (postgres/blobs.c) or in object storage (blobs/objects.c),
+ * If blobs are in the database (blobs/database.c) or in object storage (blobs/objects.c),
  * blobs/cache.c has file copies of some. */
 #include <dirent.h>
 #include <errno.h>

@@ -5,7 +5,6 @@
  *   query.c, commit.c    statements, pipelines and transactions on a connection (conn.c)
  *   prefetch.c           queries that follow the first one are learned and sent with it
  *   commit_order.c       committed functions run in commit order; id_order.c: so do ids of a stream
- *   blobs.c, files.c     files in the database, and the folder of files that nodes share
  *   server_*.c           which servers use the database, and in which versions
  *
  * Uses store/ and libpq only. Invariants: a work item runs again after a conflict or a lost
@@ -214,14 +213,14 @@ enum err postgres_has_older_servers(struct tx *tx, int64_t step, bool lately, bo
 /* Terminates the connections of servers that do not know the migration `step`. */
 enum err postgres_terminate_older_servers(struct tx *tx, int64_t step);
 
-/* --- shared blob folder, files.c ------------------------------------------------------- */
+/* --- shared blob folder, blobs/shared_folder.c ----------------------------------------- */
 
 /* Creates a mark file in the blob folder and fails if the mark file of another node is missing.
  * Call it before other nodes can see this one, while holding the start lock. */
 enum err postgres_check_shared_folder(struct postgres *p, struct postgres_conn *c);
 void postgres_remove_folder_mark(const struct postgres *p);
 
-/* --- blobs in the database, blobs.c ---------------------------------------------------- */
+/* --- blobs in the database, blobs/database.c ------------------------------------------- */
 
 /* Fails if blobs are in the folder but expected in the database, or vice versa. */
 enum err postgres_check_blob_location(const struct postgres *p, struct postgres_conn *c);

@@ -2,7 +2,7 @@
 #include "voice/effects/effects.h"
 
 #include "model/permissions/permissions.h"
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/settings.h"
 #include "platform/members/members.h"
 #include "platform/sounds/sounds.h"
 

@@ -4,7 +4,7 @@
 #include "model/fields/ids.h"
 #include "model/notification.h"
 #include "model/permissions/permissions.h"
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/settings.h"
 #include "platform/channels/channels.h"
 #include "platform/guilds/guilds.h"
 

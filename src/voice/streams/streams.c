@@ -3,7 +3,7 @@
 
 #include "model/fields/ids.h"
 #include "model/configured/regions.h"
-#include "voice/room_owners.h"
+#include "voice/rooms/room_owners.h"
 
 const char STREAM_USER_REQUESTED[] = "user_requested", STREAM_ENDED[] = "stream_ended",
            STREAM_FULL[] = "stream_full", STREAM_UNAUTHORIZED[] = "unauthorized",

@@ -1,6 +1,6 @@
 /* node_lease.c - the lease of a node on the voice states of its sessions: renews it, and removes
  * voice states of dead nodes. */
-#include "voice/node_lease.h"
+#include "voice/rooms/node_lease.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* rooms.c - start time and status of voice channels. */
-#include "voice/rooms.h"
+#include "voice/rooms/rooms.h"
 
 #include "base/clock.h"
 #include "base/map.h"

@@ -1,5 +1,5 @@
 /* proto_fields.c - splits protocol buffer messages into fields and merges them. */
-#include "platform/accounts/proto_fields.h"
+#include "platform/accounts/settings/proto_fields.h"
 
 #include "base/buf.h"
 

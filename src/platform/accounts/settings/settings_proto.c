@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "json/read.h"
 #include "model/fields/types.h"
-#include "platform/accounts/proto_fields.h"
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/proto_fields.h"
+#include "platform/accounts/settings/settings.h"
 
 enum {
     PROTO_TYPES = 3,

@@ -1,4 +1,4 @@
-/* files.c - checks that nodes which share a database also share the blob folder.
+/* shared_folder.c - checks that nodes which share a database also share the blob folder.
  *
  * Each node creates an empty mark file named after its identity in blobs/.nodes before other nodes
  * can see it in the database, and removes the mark when it stops. A starting node checks the marks

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "model/relationship.h"
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/settings.h"
 #include "platform/members/members.h"
 
 /* Connection between the two users of a direct channel, which decides whether they may write to

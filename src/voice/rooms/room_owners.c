@@ -1,5 +1,5 @@
 /* room_owners.c - assigns rooms to the nodes that carry them (table voice_homes). */
-#include "voice/room_owners.h"
+#include "voice/rooms/room_owners.h"
 
 #include <stdatomic.h>
 

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "voice/room_owners.h"
+#include "voice/rooms/room_owners.h"
 #include "voice/voice.h"
 
 struct room_owner_watch {

@@ -1,4 +1,4 @@
-/* blobs.c - blobs as rows of PostgreSQL, in parts of 256 KiB.
+/* database.c - blobs as rows of PostgreSQL, in parts of 256 KiB.
  *
  * To open a blob, blobs/cache.c first copies it into a file. All functions here use connections of
  * their own, because a worker may wait for them while it occupies its connection. */
