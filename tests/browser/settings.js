@@ -191,7 +191,11 @@ export const TESTS = {
     await logins.nth(2).getByRole("button", { name: "Log out" }).click();
     const dialog = page.getByRole("dialog", { name: "Log out of this session" });
     await dialog.getByRole("button", { name: "Log out" }).click();
-    await page.getByText("The session has ended.").waitFor();
+    await dialog.getByText("Please fill this in").waitFor(); // the password proves who it is
+    await dialog.getByLabel("Password").fill("correct horse");
+    await dialog.getByRole("button", { name: "Log out" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await logins.nth(2).waitFor({ state: "detached" });
     await assert.rejects(server().call(other.token, "GET", "/users/@me"), /401/);
     await logins.nth(1).getByRole("button", { name: "Log out" }).click();
     await page.getByRole("tab", { name: "Log in" }).waitFor();

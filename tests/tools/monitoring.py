@@ -74,8 +74,10 @@ def every_alert_names_an_existing_metric(executable):
     with open(os.path.join(PACKAGING, "prometheus", "alerts.yml"), encoding="utf-8") as file:
         queries = re.findall(r"expr: (?:>-\n)?((?:.*\n)(?: {10}.*\n)*)", file.read())
     expect(len(queries) > 5, queries)
+    os.environ.update(AWS_ACCESS_KEY_ID="id", AWS_SECRET_ACCESS_KEY="secret")
     with tempfile.TemporaryDirectory() as folder:
-        server = start(executable, folder, "--tls-self-signed")
+        server = start(executable, folder, "--tls-self-signed", "--blobs", "s3://bucket",
+                       "--s3-endpoint", "http://127.0.0.1:1")  # no file is stored
         try:
             check_queries_name_metrics(queries, get(server.port, "/metrics")[1])
         finally:

@@ -1,4 +1,6 @@
-/* compressor.c - zlib compression for the gateway; one compressor per loop. */
+/* compressor.c - zlib compression for the gateway; one compressor per loop.
+ *
+ * A stream needs 256 KiB, so it is created when it is used for the first time. */
 #include "gateway/wire/compressor.h"
 
 #include <stdlib.h>
@@ -13,8 +15,12 @@ struct compressor {
     z_stream raw, whole;
 };
 
-static void deflate_stream_init(z_stream *z, int window)
+static void deflate_stream_restart(z_stream *z, int window)
 {
+    if (z->state) {
+        deflateReset(z);
+        return;
+    }
     if (deflateInit2(z, LEVEL, Z_DEFLATED, window, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK) {
         log_error("gateway: cannot create a zlib compressor; out of memory?");
         abort();
@@ -23,11 +29,7 @@ static void deflate_stream_init(z_stream *z, int window)
 
 struct compressor *compressor_new(void)
 {
-    struct compressor *p = mem_new(sizeof *p);
-
-    deflate_stream_init(&p->raw, RAW_WINDOW);
-    deflate_stream_init(&p->whole, ZLIB_WINDOW);
-    return p;
+    return mem_new(sizeof(struct compressor));
 }
 
 void compressor_free(struct compressor *p)
@@ -59,14 +61,14 @@ static void append_deflated_bytes(z_stream *z, struct str in, int flush, struct 
 void deflate_shared_payload(struct compressor *p, const struct str *parts, size_t count,
                             struct buf *out)
 {
-    deflateReset(&p->raw);
+    deflate_stream_restart(&p->raw, RAW_WINDOW);
     for (size_t i = 0; i < count; i++)
         append_deflated_bytes(&p->raw, parts[i], i + 1 == count ? Z_SYNC_FLUSH : Z_NO_FLUSH, out);
 }
 
 void zlib_compress_whole(struct compressor *p, struct str bytes, struct buf *out)
 {
-    deflateReset(&p->whole);
+    deflate_stream_restart(&p->whole, ZLIB_WINDOW);
     append_deflated_bytes(&p->whole, bytes, Z_FINISH, out);
 }
 

@@ -5,6 +5,7 @@
 #include "channel_events.h"
 #include "guilds.h"
 #include "test_guild.h"
+#include "waits.h"
 
 #define INSIGHTS "/guilds/%s/analytics/"
 
@@ -72,6 +73,7 @@ static void joining_and_leaving_are_counted_on_the_day(struct world *w)
     expect(world_number(w, "select sum(joins) from guild_days where guild_id = %s", guild) == 2);
     expect(world_number(w, "select sum(leaves) from guild_days where guild_id = %s", guild) == 1);
     expect_status(client_delete(ada, "/guilds/%s", guild), 204);
+    world_settle(w);
     expect(world_number(w, "select count(*) from guild_days where guild_id = %s", guild) == 0);
 }
 

@@ -70,12 +70,12 @@ static void modal_requires_custom_id_title_and_components(struct world *w)
                                       "{'type': 9, 'data': {'custom_id': '%0101d', 'title': 't', "
                                       "'components': [" NAME_FIELD "]}}",
                                       1),
-                   "data.custom_id", "BASE_TYPE_BAD_LENGTH");
+                   "data.custom_id", "BASE_TYPE_MAX_LENGTH");
     expect_invalid(interaction_answer(&ask, "",
                                       "{'type': 9, 'data': {'custom_id': 'f', 'title': '%046d', "
                                       "'components': [" NAME_FIELD "]}}",
                                       1),
-                   "data.title", "BASE_TYPE_BAD_LENGTH");
+                   "data.title", "BASE_TYPE_MAX_LENGTH");
     expect_invalid(interaction_answer(&ask, "",
                                       "{'type': 9, 'data': {'custom_id': '', 'title': 't', "
                                       "'components': [" NAME_FIELD "]}}"),

@@ -72,6 +72,7 @@ static const char *const exceptions[] = {
     "delete_user_reaction",
     "forget_event_exception_answer",
     "get_post_data",
+    "join_guild",
     "leave_guild",
     "leave_scheduled_event",
     "modify_guild_profile",
