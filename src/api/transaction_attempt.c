@@ -73,7 +73,7 @@ static enum err check_response_within_limits(const struct call_context *run)
 
     if (!response_too_large && !arena_is_incomplete(call->arena))
         return OK;
-    log_warn("api: %s: %s", call->route->name,
+    log_warn("api: refused a request with status 413; route %s: %s", call->route->name,
              response_too_large ? "the response exceeds its size limit"
                                 : "the call exceeds its memory limit");
     return response_too_large ? ERR_ANSWER_TOO_LARGE : ERR_ENTITY_TOO_LARGE;

@@ -1,7 +1,6 @@
 /* clock_watch.c - detects a wall clock that is wrong. */
 #include "base/clock_watch.h"
 
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -45,10 +44,9 @@ static bool clock_warning_is_due(void)
 
 static void warn_clock_is_behind(int64_t ms)
 {
-    log_warn("clock: the clock is %" PRId64 " s behind the newest message or account, so new "
-             "messages are listed before older ones; set the clock of this machine (timedatectl) "
-             "and restart",
-             ms / 1000);
+    log_warn("clock: the clock is %lld s behind the newest message or account, so new messages are "
+             "listed before older ones; set the clock of this machine (timedatectl) and restart",
+             (long long)ms / 1000);
 }
 
 void clock_watch_start(snowflake newest)
@@ -81,9 +79,9 @@ void clock_watch_check(void)
     atomic_fetch_add(&steps, 1);
     if (!clock_warning_is_due())
         return;
-    log_warn("clock: the clock of this machine was stepped %s by %" PRId64 " s; let one NTP "
-             "service (chrony, systemd-timesyncd) set it, which corrects it slowly",
-             moved < 0 ? "back" : "forward", (int64_t)llabs(moved) / 1000);
+    log_warn("clock: the clock of this machine was stepped %s by %lld s; let one NTP service "
+             "(chrony, systemd-timesyncd) set it, which corrects it slowly",
+             moved < 0 ? "back" : "forward", llabs(moved) / 1000);
     if (clock_lag_behind_newest_id_ms() > CLOCK_BEHIND_MS)
         warn_clock_is_behind(clock_lag_behind_newest_id_ms());
 }

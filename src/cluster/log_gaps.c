@@ -80,7 +80,7 @@ enum err older_transactions_have_ended(struct cluster *c, struct str bound, bool
 
     *ret = !e && !q.count;
     if (!e && end && q.count)
-        log_warn("cluster: terminated %lld transactions that blocked the event log",
+        log_warn("cluster: terminated %lld transactions that blocked the event log for too long",
                  (long long)q.count);
     return e;
 }

@@ -140,7 +140,7 @@ extern const struct job_kind ephemeral_deletion_job; /* in callbacks_domain */
  * interaction and posts a message of the app, in the transaction that inserted the interaction. */
 enum err launch_activity(struct call *call, struct interaction *it);
 
-/* --- callback_inline.c, app_delivery.c: HTTP answers of the app's endpoint ------------ */
+/* --- callback/inline.c, app_delivery.c: HTTP answers of the app's endpoint ------------ */
 
 /* Applies the HTTP response of the app's endpoint as a callback. Frees the buffer of the body.
  * content_type is application/json, or multipart/form-data with payload_json and files[n]. */

@@ -41,13 +41,14 @@ static bool write_pem_file(const char *path, BIO *content)
     unlink(temporary);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
-        log_error("tls: cannot write '%s': %s", temporary, strerror(errno));
+        log_error("tls: cannot write the certificate or key file '%s': %s", temporary,
+                  strerror(errno));
         return false;
     }
     bool ok = write_all_bytes(fd, str_slice(p, (size_t)n)) && fsync(fd) == 0;
     ok = close(fd) == 0 && ok && rename(temporary, path) == 0;
     if (!ok) {
-        log_error("tls: cannot write '%s': %s", path, strerror(errno));
+        log_error("tls: cannot write the certificate or key file '%s': %s", path, strerror(errno));
         unlink(temporary);
     }
     return ok;

@@ -224,7 +224,8 @@ static void *run_loop_thread(void *arg)
     uv_close((uv_handle_t *)&l->wake, NULL);
     uv_run(&l->uv, UV_RUN_DEFAULT);
     if (uv_loop_close(&l->uv) != 0)
-        log_error("loop %u: some handles were not closed when the loop ended", l->index);
+        log_error("loop: bug: some handles of event loop %u were not closed when it ended",
+                  l->index);
     return NULL;
 }
 
@@ -232,7 +233,7 @@ static void abort_on_loop_error(int result, const char *what)
 {
     if (result == 0)
         return;
-    log_error("loop: cannot %s: %s", what, uv_strerror(result < 0 ? result : -result));
+    log_error("loop: the server cannot %s: %s", what, uv_strerror(result < 0 ? result : -result));
     abort();
 }
 

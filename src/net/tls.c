@@ -112,7 +112,7 @@ static bool tls_file_is_readable(const char *what, const char *path)
 {
     if (access(path, R_OK) == 0)
         return true;
-    log_error("tls: cannot read the %s '%s': %s", what, path, strerror(errno));
+    log_error("tls: cannot read the file of the %s, '%s': %s", what, path, strerror(errno));
     return false;
 }
 

@@ -24,7 +24,7 @@ static bool apply_gif_options(const struct config *c)
 
     if (gifs_set_options(&options, &problem))
         return true;
-    log_error("%s", problem);
+    log_error("invalid option: %s", problem);
     return false;
 }
 
@@ -33,15 +33,15 @@ bool config_apply_to_domains(const struct config *c)
     const char *problem;
 
     if (!voice_regions_configure(str_of(c->voice_regions), &problem)) {
-        log_error("voice-regions %s", problem);
+        log_error("the option voice-regions is invalid: it %s", problem);
         return false;
     }
     if (!voice_regions_configure_vip(str_of(c->voice_vip_regions), &problem)) {
-        log_error("voice-vip-regions %s", problem);
+        log_error("the option voice-vip-regions is invalid: it %s", problem);
         return false;
     }
     if (!voice_regions_configure_networks(str_of(c->voice_near), &problem)) {
-        log_error("voice-near %s", problem);
+        log_error("the option voice-near is invalid: it %s", problem);
         return false;
     }
     voice_regions_set_endpoint(c->voice_endpoint);
@@ -52,7 +52,7 @@ bool config_apply_to_domains(const struct config *c)
                                         .partners_guild = c->partners_guild,
                                         .partners_account = c->partners_account },
             &problem)) {
-        log_error("%s", problem);
+        log_error("invalid option: %s", problem);
         return false;
     }
     if (c->public_url && !str_starts_with(str_of(c->public_url), STR("http://")) &&
@@ -61,7 +61,7 @@ bool config_apply_to_domains(const struct config *c)
         return false;
     }
     if (!automod_presets_read_file(c->automod_words, &problem)) {
-        log_error("%s", problem);
+        log_error("invalid option: %s", problem);
         return false;
     }
     voice_keys_configure(c->voice_second_label);

@@ -158,7 +158,7 @@ static enum err open_mailer(struct guildhall *g)
     if (c->public_url)
         g->mailer = mailer_new(&(struct mailer_options){ c->smtp_url, c->smtp_from }, &problem);
     if (!g->mailer)
-        log_error("%s", problem);
+        log_error("mail cannot be sent with these options: %s", problem);
     return g->mailer ? OK : ERR_INTERNAL;
 }
 

@@ -34,7 +34,7 @@ static bool read_trusted_proxies(struct guildhall *g)
     const char *problem;
 
     if (!parse_trusted_proxies(str_of(g->config->trusted_proxies), &g->proxies, &problem)) {
-        log_error("trusted-proxies %s", problem);
+        log_error("the option trusted-proxies is invalid: it %s", problem);
         return false;
     }
     if (g->proxies.count && !g->config->public_url)

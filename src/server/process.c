@@ -25,7 +25,8 @@ void raise_descriptor_limit(void)
         return;
     r.rlim_cur = r.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &r) != 0)
-        log_warn("cannot raise the limit of file descriptors above the soft limit");
+        log_warn(
+            "cannot raise the limit of open files (ulimit -n), so the server serves fewer connections");
 }
 
 /* The static build contains only the NSS modules files and dns. glibc would load other modules of

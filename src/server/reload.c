@@ -46,11 +46,13 @@ bool guildhall_reload(struct guildhall *g, const struct config *before, const st
     log_set_level(log_level_from_name(now->log_level));
     struct str applied = list_changed_options(before, now, true, arena);
     struct str left = list_changed_options(before, now, false, arena);
-    log_info("reloaded: %s%s%.*s", certificate ? "the certificate" : "",
-             certificate && applied.n ? ", " : "",
-             STR_ARGS(applied.n || certificate ? applied : STR("nothing has changed")));
+    log_info("reloaded: the new configuration is in effect; changed: %s%s%.*s",
+             certificate ? "the certificate" : "", certificate && applied.n ? ", " : "",
+             STR_ARGS(applied.n || certificate ? applied : STR("nothing")));
     if (left.n)
-        log_warn("reloaded: %.*s changed, but needs a restart to take effect", STR_ARGS(left));
+        log_warn(
+            "reloaded: the changed options %.*s take effect only after a restart of the server",
+            STR_ARGS(left));
     arena_free(arena);
     return !failed;
 }

@@ -69,7 +69,7 @@ enum err folder_create(const char *path)
         return ERR_UNAVAILABLE;
     }
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode)) {
-        log_error("store: '%s' is not a folder", path);
+        log_error("store: the data folder '%s' is not a folder; choose another one (--data)", path);
         return ERR_UNAVAILABLE;
     }
     return OK;
@@ -83,7 +83,7 @@ enum err folder_lock(const char *path, int *ret)
         return ERR_UNAVAILABLE;
     int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
-        log_error("store: cannot open '%s': %s", file, strerror(errno));
+        log_error("store: cannot open the lock file '%s': %s", file, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {

@@ -86,7 +86,7 @@ enum err tx_mark_failed(struct tx *tx, enum err e)
 
 enum err tx_refuse_write(const char *sql)
 {
-    log_error("store: a read tried to write: %s", sql);
+    log_error("store: bug: a read transaction tried to write; statement: %s", sql);
     assert(false && "a read tried to write");
     return ERR_INTERNAL;
 }

@@ -160,11 +160,11 @@ static int run_server_until_signal(struct served_instance *s,
     systemd_notify_state("READY=1");
 
     int sig = wait_for_stop_signal(s, g);
-    log_info("stopping (%s)", sig == SIGINT    ? "interrupted"
-                              : sig == SIGTERM ? "asked to"
-                              : sig == SIGHUP  ? "the terminal was closed"
-                              : sig == SIGCHLD ? "the command has ended"
-                                               : "for a snapshot or a world file");
+    log_info("the server is stopping: %s", sig == SIGINT    ? "interrupted"
+                                           : sig == SIGTERM ? "asked to"
+                                           : sig == SIGHUP  ? "the terminal was closed"
+                                           : sig == SIGCHLD ? "the command has ended"
+                                                            : "for a snapshot or a world file");
     systemd_notify_state(sig == SNAPSHOT_SIGNAL ? "RELOADING=1" : "STOPPING=1");
     guildhall_stop(g);
     return sig;

@@ -331,7 +331,7 @@ def files_move_between_folder_and_bucket(executable):
         storage.call("DELETE", f"/{storage.bucket}/some/prefix/{name}")
         run_tool(executable, "move", "--data", server.folder, *storage.flags[2:], "--to-blobs", storage.flags[1])
         expect(storage.names() == {name}, "the object is not there")
-        expect("the files are there already" in run_tool(
+        expect("the files are already in that place" in run_tool(
             executable, "move", *at, "--to-blobs", storage.flags[1] + "/", fails=True), "same place")
         storage.call("DELETE", f"/{storage.bucket}/some/prefix/{name}")
         expect("is missing" in run_tool(executable, "check", *at, fails=True), "check of a missing object")

@@ -409,7 +409,7 @@ def backup_does_not_overwrite_a_file_without_option(executable):
         with open(saved, "w", encoding="ascii") as f:
             f.write("something else")
         done = run(executable, "backup", saved, "--data", data)
-        expect(done.returncode == 1 and "exists; --force" in done.stderr, done.stderr)
+        expect(done.returncode == 1 and "exists already; --force" in done.stderr, done.stderr)
         with open(saved, encoding="ascii") as f:
             expect(f.read() == "something else", "it was overwritten")
         expect(run(executable, "backup", saved, "--force", "--data", data).returncode == 0, "force")

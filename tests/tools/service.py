@@ -166,9 +166,9 @@ def reload_changes_certificate_limits_and_log_level(executable):
             server.reload()
         finally:
             log = server.end()
-        for words in ("reloaded: the certificate, rate-limit-anonymous",
-                      "reloaded: idle-seconds changed, but needs a restart to take effect",
-                      "tls: cannot use the certificate", "reloaded: nothing has changed",
+        for words in ("changed: the certificate, rate-limit-anonymous",
+                      "the changed options idle-seconds take effect only after a restart",
+                      "tls: cannot use the certificate", "changed: nothing",
                       "reloaded: nothing, because the configuration is invalid: ",
                       "log-level must be one of"):
             expect(words in log, f"'{words}' is not in the log: {log}")

@@ -170,7 +170,8 @@ enum err control_socket_open(const char *folder, int node, const struct control_
     c->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     c->stop = eventfd(0, EFD_CLOEXEC);
     if (c->folder < 0 || c->stop < 0 || !open_control_listener(c, folder)) {
-        log_warn("control: no socket for operator commands in '%s': %s", folder, strerror(errno));
+        log_warn("control: cannot create the socket for operator commands in '%s': %s", folder,
+                 strerror(errno));
         control_socket_close(c);
         return ERR_UNAVAILABLE;
     }

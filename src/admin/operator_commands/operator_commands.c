@@ -376,6 +376,7 @@ void operator_command_run(const struct operator_command_server *server, unsigned
         operator_command_write_reply(o, out);
     }
     if (!e && o->row->writes)
-        log_info("operator: %s %s by user %u", o->row->noun, o->row->verb, uid);
+        log_info("operator: the command '%s %s' was run by the system user %u", o->row->noun,
+                 o->row->verb, uid);
     arena_free(o->arena);
 }

@@ -34,7 +34,7 @@ void internal_call_end(struct call_context *run, enum err e)
     if (r->definition.done)
         r->definition.done(call, e, r->definition.arg);
     else if (e)
-        log_warn("api: an internal call failed: %s", error_info(e)->message);
+        log_warn("api: a background task (internal call) failed: %s", error_info(e)->message);
     buf_clear(&call->reply);
     buf_clear(&run->response.headers);
     arena_free(arena);

@@ -10,15 +10,10 @@
  * that continues is logged in the next second. */
 enum { LINES_A_SECOND = 20 };
 
-static const char *const refusal_texts[] = {
-    [REFUSED_PASSWORD] = "accounts: wrong password",
-    [REFUSED_TOO_MANY] = "limits: too many calls",
-};
-
 static struct {
     _Atomic int64_t second;
     _Atomic int lines;
-} log_rates[sizeof refusal_texts / sizeof *refusal_texts];
+} log_rates[REFUSED_TOO_MANY + 1];
 
 void call_log_refusal(const struct call *call, enum refusal_kind kind)
 {
@@ -28,6 +23,11 @@ void call_log_refusal(const struct call *call, enum refusal_kind kind)
         return;
     if (atomic_exchange_explicit(&log_rates[kind].second, now, memory_order_relaxed) != now)
         atomic_store_explicit(&log_rates[kind].lines, 0, memory_order_relaxed);
-    if (atomic_fetch_add_explicit(&log_rates[kind].lines, 1, memory_order_relaxed) < LINES_A_SECOND)
-        log_info("%s from %.*s", refusal_texts[kind], STR_ARGS(call->exchange->remote));
+    if (atomic_fetch_add_explicit(&log_rates[kind].lines, 1, memory_order_relaxed) >=
+        LINES_A_SECOND)
+        return;
+    if (kind == REFUSED_PASSWORD)
+        log_info("accounts: wrong password from %.*s", STR_ARGS(call->exchange->remote));
+    else
+        log_info("limits: too many calls from %.*s", STR_ARGS(call->exchange->remote));
 }

@@ -35,7 +35,7 @@ static int open_bound_socket(const char *host, int port, bool shared)
     socklen_t n;
 
     if (!parse_listen_address(host, port, &address, &n)) {
-        log_error("server: '%s' is not an IP address to listen on", host);
+        log_error("server: the address '%s' is not an IP address to listen on", host);
         return -1;
     }
     int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -43,7 +43,7 @@ static int open_bound_socket(const char *host, int port, bool shared)
         (shared && !set_socket_option(fd, SOL_SOCKET, SO_REUSEPORT, 1)) ||
         (address.ss_family == AF_INET6 && !set_socket_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 0)) ||
         bind(fd, (struct sockaddr *)&address, n) != 0 || listen(fd, BACKLOG) != 0) {
-        log_error("server: cannot listen on %s port %d: %s", host, port, strerror(errno));
+        log_error("server: cannot listen on %s, port %d: %s", host, port, strerror(errno));
         if (fd >= 0)
             close(fd);
         return -1;

@@ -130,7 +130,8 @@ bool long_response_send_more(struct connection *c)
             continue;
         }
         /* The head with the full length was already sent, so the connection must be closed. */
-        log_warn("server: could not send a whole file; closing the connection");
+        log_warn(
+            "server: cannot read the rest of a file that is being sent; closing the connection");
         connection_close(c);
     }
     if (c->state != CONN_FILE || f->left || connection_unsent_bytes(c))

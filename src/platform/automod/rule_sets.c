@@ -127,8 +127,9 @@ static void drop_expensive_patterns(struct automod_rule_set *s, snowflake guild_
         s->cost -= pattern_cost(s->patterns[most]);
         pattern_free(s->patterns[most]);
         s->patterns[most] = NULL;
-        log_warn("automod: guild %llu has too expensive patterns; one of them is ignored",
-                 (unsigned long long)guild_id);
+        log_warn(
+            "automod: the regular expressions of guild %llu take too long; one of them is ignored",
+            (unsigned long long)guild_id);
     }
 }
 

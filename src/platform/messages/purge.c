@@ -153,8 +153,8 @@ static enum err run_account_purge_job(struct call *call, const struct job *job)
         return OK;
     enum err e = purge_message_batch(call, &p, &room);
     if (!e && room > 0)
-        log_info("messages: deleted all messages of account %" PRIu64 ", %" PRId64 " in total",
-                 p.author_id, p.handled);
+        log_info("messages: deleted all %lld messages of account %llu", (long long)p.handled,
+                 (unsigned long long)p.author_id);
     return e;
 }
 

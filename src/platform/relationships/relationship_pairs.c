@@ -1,8 +1,6 @@
 /* relationship_pairs.c - reads and writes the two rows of a relationship, and emits the events. */
 #include "platform/relationships/relationship_pairs.h"
 
-#include <inttypes.h>
-
 #include "base/clock.h"
 #include "base/log.h"
 #include "model/fields/ids.h"
@@ -82,8 +80,10 @@ enum err relationship_side_save(struct tx *tx, snowflake owner, snowflake other,
 static enum err remove_one_sided_relationship(struct tx *tx, snowflake owner, snowflake other,
                                               struct relationship_side *s)
 {
-    log_warn("relationships: removed a one-sided relationship of account %" PRIu64 " with %" PRIu64,
-             owner, other);
+    log_warn(
+        "relationships: removed a relationship that account %llu has with account %llu, but not "
+        "the other way round",
+        (unsigned long long)owner, (unsigned long long)other);
     s->type = RELATIONSHIP_NONE;
     return relationship_side_save(tx, owner, other, s);
 }

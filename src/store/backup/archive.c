@@ -24,15 +24,14 @@ static enum err log_io_error(const struct archive *a, const char *verb)
 {
     int code = errno;
 
-    log_error("backup: cannot %s '%s': %s", verb, a->path, strerror(code));
+    log_error("backup: cannot %s the backup file '%s': %s", verb, a->path, strerror(code));
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
 static enum err log_damaged_archive(const struct archive *a, const char *why)
 {
-    log_error("backup: '%s' is incomplete or damaged: %s (after %" PRId64 " files, %" PRId64
-              " bytes)",
-              a->path, why, a->files, a->bytes);
+    log_error("backup: the file '%s' is incomplete or damaged: %s (after %lld files, %lld bytes)",
+              a->path, why, (long long)a->files, (long long)a->bytes);
     return ERR_BAD_REQUEST;
 }
 
@@ -116,7 +115,7 @@ static enum err write_file_content(struct archive *a, const char *name, int fd, 
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            log_error("backup: cannot read all of '%s'", name);
+            log_error("backup: cannot read the file '%s' to its end", name);
             return ERR_UNAVAILABLE;
         }
         checksum_add(sum, a->piece, (size_t)n);
@@ -246,7 +245,7 @@ enum err archive_open(struct archive *a, const char *path)
     if (!a->f)
         return log_io_error(a, "read");
     if (!read_archive_line(a, line) || strcmp(line, FIRST_LINE) != 0) {
-        log_error("backup: '%s' is not a backup, or its format is unknown", a->path);
+        log_error("backup: the file '%s' is not a backup, or its format is unknown", a->path);
         return ERR_BAD_REQUEST;
     }
     checksum_add(&a->lines, line, strlen(line));
@@ -329,7 +328,7 @@ static enum err write_extracted_bytes(const char *name, int fd, const char *p, s
 {
     if (write_all_bytes(fd, str_slice(p, n)))
         return OK;
-    log_error("backup: cannot write '%s': %s", name, strerror(errno));
+    log_error("backup: cannot write the restored file '%s': %s", name, strerror(errno));
     return errno == ENOSPC || errno == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 

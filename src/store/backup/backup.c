@@ -37,7 +37,7 @@ static enum err add_open_file_to_backup(struct backup_in_progress *b, const char
     struct stat st;
 
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
-        log_error("backup: '%s' is not a file", name);
+        log_error("backup: cannot back up '%s', because it is not a regular file", name);
         return ERR_UNAVAILABLE;
     }
     return archive_add_file(&b->archive, name, fd, st.st_size);
@@ -53,7 +53,7 @@ static enum err add_data_file_to_backup(struct backup_in_progress *b, const char
     if (fd < 0 && errno == ENOENT)
         return OK;
     if (fd < 0) {
-        log_error("backup: cannot read '%s': %s", path, strerror(errno));
+        log_error("backup: cannot read the file '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     enum err e = add_open_file_to_backup(b, name, fd);
@@ -218,7 +218,7 @@ static enum err rename_backup_to_final_name(struct backup_in_progress *b,
     /* link fails if another process has created the file meanwhile; rename would replace it. */
     if ((o->max_files && !is_damaged && !rotate_backups(o->path, o->max_files)) ||
         (replace ? rename(b->part, path) : link(b->part, path)) != 0) {
-        log_error("backup: cannot create '%s': %s", path, strerror(errno));
+        log_error("backup: cannot create the backup file '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     if (is_damaged)
@@ -243,8 +243,9 @@ static enum err choose_partial_backup_name(struct backup_in_progress *b,
     }
     if (b->is_stream || o->replace || o->max_files || access(o->path, F_OK) != 0)
         return OK;
-    log_error("backup: '%s' exists; --force overwrites it, --keep N keeps the last N backups",
-              o->path);
+    log_error(
+        "backup: the file '%s' exists already; --force overwrites it, --keep N keeps the last N backups",
+        o->path);
     return ERR_BAD_REQUEST;
 }
 

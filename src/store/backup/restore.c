@@ -112,7 +112,7 @@ static enum err restore_archive_entry(struct backup_reading *b, const struct arc
         return ERR_UNAVAILABLE;
     int fd = create_file_with_parents(path);
     if (fd < 0) {
-        log_error("backup: cannot create '%s': %s", path, strerror(errno));
+        log_error("backup: cannot create the restored file '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     enum err e = archive_extract_file(&b->archive, entry, fd);
@@ -130,7 +130,7 @@ static enum err check_or_restore_archive_entry(struct backup_reading *b,
                                                const struct archive_entry *entry)
 {
     if (!is_name_of_data_folder_file(entry->name)) {
-        log_error("backup: '%s' contains a file that does not belong in a backup: '%s'",
+        log_error("backup: the backup '%s' contains a file that does not belong in a backup: '%s'",
                   b->archive.path, entry->name);
         return ERR_BAD_REQUEST;
     }
@@ -138,7 +138,7 @@ static enum err check_or_restore_archive_entry(struct backup_reading *b,
     enum err e = b->folder ? restore_archive_entry(b, entry) : check_archive_entry(b, entry);
     if (e != ERR_FILE_DAMAGED)
         return e;
-    log_error("backup: '%s' is damaged in '%s'", entry->name, b->archive.path);
+    log_error("backup: the file '%s' is damaged in the backup '%s'", entry->name, b->archive.path);
     b->lost++;
     /* a check without restore continues, to list all faults */
     return b->salvage || !b->folder ? OK : ERR_BAD_REQUEST;
@@ -238,14 +238,14 @@ static enum err begin_restore(const char *folder, char mark[PATH_MAX])
     if (e)
         return e;
     if (!is_empty_folder(folder)) {
-        log_error("backup: '%s' is not empty; restore into an empty folder", folder);
+        log_error("backup: the folder '%s' is not empty; restore into an empty folder", folder);
         return ERR_BAD_REQUEST;
     }
     if (snprintf(mark, PATH_MAX, "%s/%s", folder, RESTORE_MARKER_FILE) >= PATH_MAX)
         return ERR_UNAVAILABLE;
     int fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 || close(fd) != 0 || !folder_sync(folder)) {
-        log_error("backup: cannot write to '%s': %s", folder, strerror(errno));
+        log_error("backup: cannot write to the folder '%s': %s", folder, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     return OK;
@@ -286,12 +286,12 @@ enum err backup_restore(const char *path, const char *folder, bool salvage,
         e = database_forget_object_storage(folder);
     if (!e && (!folder_chown_all(folder) || !sync_file_system(folder) || unlink(mark) != 0 ||
                !folder_sync(folder))) {
-        log_error("backup: cannot write to '%s': %s", folder, strerror(errno));
+        log_error("backup: cannot write to the folder '%s': %s", folder, strerror(errno));
         e = ERR_UNAVAILABLE;
     }
     if (e)
         log_error(
-            "backup: '%s' was not restored; empty it before the next attempt. If the backup is "
+            "backup: the data in '%s' was not restored; empty the folder before the next attempt. If the backup is "
             "damaged, 'restore --salvage' restores all undamaged files",
             folder);
     return e || !ret->lost ? e : ERR_FILE_DAMAGED;

@@ -319,7 +319,8 @@ static bool restore_requested_snapshot(const char *folder)
     if (backup_restore(path, half, false, &report) ||
         (mkdir(blobs, 0700) != 0 && errno != EEXIST) || !folder_sync(half) ||
         rename(half, whole) != 0 || !folder_sync(folder)) {
-        log_error("snapshots: '%s' was not restored; no data has changed", requested_name);
+        log_error("snapshots: the snapshot '%s' was not restored; no data has changed",
+                  requested_name);
         folder_remove(half);
         return false;
     }

@@ -60,7 +60,7 @@ bool is_blob_name(const char *name)
 static enum err blob_path(struct store *s, const char *name, char path[PATH_MAX])
 {
     if (!is_blob_name(name)) {
-        log_warn("store: '%s' is not a valid blob name", name);
+        log_warn("store: '%s' is not a valid name of a stored file", name);
         return ERR_NOT_FOUND;
     }
     if (snprintf(path, PATH_MAX, "%s/blobs/%s", s->folder, name) >= PATH_MAX)
@@ -116,7 +116,7 @@ static enum err log_errno(const char *what, const char *path)
         return ERR_NOT_FOUND;
     bool full = code == ENOSPC || code == EDQUOT;
     if (!full || disk_full_log_is_due())
-        log_error("store: cannot %s '%s': %s", what, path, strerror(code));
+        log_error("store: cannot %s '%s' (file or folder): %s", what, path, strerror(code));
     return full ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 

@@ -67,7 +67,7 @@ static enum err log_errno(const char *verb, const char *path)
 {
     int code = errno;
 
-    log_error("store: cannot %s '%s': %s", verb, path, strerror(code));
+    log_error("store: cannot %s '%s' (cached file or its folder): %s", verb, path, strerror(code));
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
@@ -197,9 +197,9 @@ static void choose_age_classes_to_evict(struct eviction_sweep *sweep, int64_t le
 static void log_unreadable_copies(struct blob_cache *c, bool failed)
 {
     if (failed && !c->is_uncountable && !atomic_load(&c->ending))
-        log_warn("store: cannot read all file copies in '" BLOB_CACHE_FOLDER
-                 "'; they may use more disk "
-                 "space than the limit");
+        log_warn("store: cannot read all files of the cache folder '%s'; the cache may use more "
+                 "disk space than its limit",
+                 BLOB_CACHE_FOLDER);
     c->is_uncountable = failed;
 }
 

@@ -86,8 +86,9 @@ bool blob_matches_file_row(const struct file_row *row, int64_t size, const char 
     if (size < 0)
         log_error("store: the file 'blobs/%s' is missing", row->name);
     else if (row->size >= 0 && row->size != size)
-        log_error("store: the file 'blobs/%s' has %lld bytes instead of %lld", row->name,
-                  (long long)size, (long long)row->size);
+        log_error(
+            "store: the stored file 'blobs/%s' has %lld bytes instead of %lld, so it is damaged",
+            row->name, (long long)size, (long long)row->size);
     else if (row->digest[0] && strcmp(row->digest, digest) != 0)
         log_error("store: the file 'blobs/%s' differs from the uploaded file", row->name);
     else

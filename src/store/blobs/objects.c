@@ -23,7 +23,7 @@ enum err remote_blobs_init(struct store *s, const struct store_options *o)
         s->objects = object_storage_new(o->objects, &problem);
         s->blob_redirects = o->blob_redirects;
         if (!s->objects) {
-            log_error("store: %s", problem);
+            log_error("store: the object storage cannot be used with these options: %s", problem);
             return ERR_UNAVAILABLE;
         }
     }

@@ -38,7 +38,8 @@ static enum err create_node_mark(const struct postgres *p)
         return ERR_UNAVAILABLE;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0) {
-        log_error("store: cannot create '%s': %s", path, strerror(errno));
+        log_error("store: cannot create the mark file '%s' of this node: %s", path,
+                  strerror(errno));
         return ERR_UNAVAILABLE;
     }
     close(fd);

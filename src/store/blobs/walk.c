@@ -26,9 +26,10 @@ void blobs_create_lock_file(struct store *s)
     if (fd >= 0 && folder_chown_file(s->folder, fd))
         close(fd);
     else if (errno == EACCES && access(path, R_OK) != 0)
-        log_warn("store: '%s' belongs to another user; delete it, because until then the server "
-                 "cannot delete unused files",
-                 path);
+        log_warn(
+            "store: the file '%s' belongs to another user; delete it, because until then the server "
+            "cannot delete unused files",
+            path);
 }
 
 enum err blobs_lock_deletion(struct store *s, int *ret)
@@ -97,7 +98,7 @@ static enum err visit_file(struct blob_walk *w, int folder, const char *entry)
     if (fd < 0 && errno == ENOENT)
         return OK; /* the file was deleted meanwhile: a marker, or a blob without a row */
     if (fd < 0 || fstat(fd, &st) != 0) {
-        log_error("store: cannot read '%s': %s", w->name, strerror(errno));
+        log_error("store: cannot read the stored file '%s': %s", w->name, strerror(errno));
         if (fd >= 0)
             close(fd);
         return ERR_UNAVAILABLE;
@@ -131,7 +132,7 @@ static enum err walk_folder(struct blob_walk *w, int parent, const char *path, s
     if (!d) {
         if (errno == ENOENT)
             return OK;
-        log_error("store: cannot read '%s': %s", path, strerror(errno));
+        log_error("store: cannot read the folder '%s': %s", path, strerror(errno));
         if (fd >= 0)
             close(fd);
         return ERR_UNAVAILABLE;

@@ -28,7 +28,9 @@ static enum err log_errno(const char *verb, const char *path)
 {
     int code = errno;
 
-    log_error("move: cannot %s '%s': %s", verb, path, strerror(code));
+    log_error(
+        "move: cannot %s '%s' (file or folder): %s; run the command again when it is possible",
+        verb, path, strerror(code));
     return code == ENOSPC || code == EDQUOT ? ERR_STORAGE_FULL : ERR_UNAVAILABLE;
 }
 
@@ -102,7 +104,9 @@ static enum err compare_file_with_copy(struct file_copy *f, int from, int to, co
         return log_errno("read", path);
     if (memcmp(one, other, DIGEST_SIZE) == 0)
         return OK;
-    log_error("move: '%s' differs from its source; delete it and run the command again", path);
+    log_error(
+        "move: the file '%s' differs from its source; delete the file and run the command again",
+        path);
     return ERR_UNAVAILABLE;
 }
 

@@ -1,7 +1,6 @@
 /* move.c - moves all data of a server: checks source and target, then copies tables and files. */
 #include "store/move/move.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -211,9 +210,9 @@ static enum err compare_row_counts_of_databases(struct move_in_progress *m)
         if (e || from == to)
             continue;
         log_error(
-            "move: the target has an older or newer copy of this data (table '%s' has %" PRId64
-            " rows there, %" PRId64 " in the source); choose an empty database or folder",
-            t->name, to, from);
+            "move: the target has an older or newer copy of this data (table '%s' has %lld rows "
+            "there, %lld in the source); choose an empty database or folder",
+            t->name, (long long)to, (long long)from);
         return ERR_BAD_REQUEST;
     }
     return e;
@@ -341,7 +340,7 @@ static enum err copy_blobs_to_location(struct store *s, const struct move_option
     enum err e = is_same_blob_location(s, to) ? ERR_BAD_REQUEST : OK;
 
     if (e)
-        log_error("move: the files are there already; --to-blobs must differ from --blobs");
+        log_error("move: the files are already in that place; --to-blobs must differ from --blobs");
     if (!e)
         e = move_copy_files(s, s, to, o, ret);
     /* A server looks for the blobs in the table as long as it has rows. */

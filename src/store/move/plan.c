@@ -118,8 +118,9 @@ static enum err list_tables(struct move_endpoint *s, struct move_plan *ret)
 
 static enum err refuse_schema_difference(const char *table, const char *column, const char *why)
 {
-    log_error("move: the table '%s'%s%s %s; this program does not know how to move it", table,
-              column ? ", column " : "", column ? column : "", why);
+    log_error(
+        "move: cannot move the data, because the table '%s'%s%s %s; both databases need the same schema",
+        table, column ? ", column " : "", column ? column : "", why);
     return ERR_INTERNAL;
 }
 

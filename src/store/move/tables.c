@@ -142,7 +142,7 @@ static enum err invalidate_move_of_changed_table(struct move_in_progress *m,
                                                  const struct moved_table *t, const char *which)
 {
     log_error(
-        "move: '%s' has changed in the %s since the move began; run the command again, and it "
+        "move: the table '%s' has changed in the %s since the move began; run the command again, and it "
         "starts from the beginning",
         t->name, which);
     buf_add_lit(&m->sql, "update move_source set void = 1");

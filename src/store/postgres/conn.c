@@ -52,13 +52,13 @@ enum err postgres_error_from_result(struct postgres_conn *c, const PGresult *res
     }
     if (sqlstate_is(state, "57014") ||
         sqlstate_is(state, "55P03")) { /* query_canceled, lock_not_available */
-        log_warn("store: a statement failed: %s; statement: %s", pq.resultErrorMessage(result),
-                 sql);
+        log_warn("store: PostgreSQL refused an SQL statement: %s; statement: %s",
+                 pq.resultErrorMessage(result), sql);
         return ERR_UNAVAILABLE;
     }
     bool full = sqlstate_is(state, "53100"); /* disk_full */
     if (!full || disk_full_log_is_due())
-        log_error("store: a statement failed: %s; statement: %s",
+        log_error("store: PostgreSQL refused an SQL statement: %s; statement: %s",
                   result ? pq.resultErrorMessage(result) : pq.errorMessage(c->pg), sql);
     return full ? ERR_STORAGE_FULL : ERR_INTERNAL;
 }
@@ -194,10 +194,10 @@ enum err postgres_conn_query_text(struct postgres_conn *c, const char *sql, char
     return postgres_check_and_free_result(c, result, sql);
 }
 
-static void log_notice(void *arg, const char *message)
+static void on_postgres_notice(void *arg, const char *message)
 {
     (void)arg, (void)message; /* ignore the message, which libpq would print to stderr */
-    log_debug("store: %s", message);
+    log_debug("store: PostgreSQL sent a notice: %s", message);
 }
 
 bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
@@ -214,7 +214,7 @@ bool postgres_conn_open(struct postgres_conn *c, const char *where, bool log)
 
     c->pg = pq.connectdbParams(keys, values, 1);
     if (c->pg && pq.status(c->pg) == CONNECTION_OK) {
-        pq.setNoticeProcessor(c->pg, log_notice, NULL);
+        pq.setNoticeProcessor(c->pg, on_postgres_notice, NULL);
         map_init(&c->statements);
         c->lost = c->timed_out = c->ending = c->time_limit.has_short_timeout =
             c->has_too_many_statements = false;

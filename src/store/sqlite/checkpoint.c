@@ -31,7 +31,8 @@ static int run_checkpoint(struct sqlite_conn *c, int mode)
 
     if (code != SQLITE_OK && code != SQLITE_BUSY &&
         ((code & 0xff) != SQLITE_FULL || disk_full_log_is_due()))
-        log_warn("store: a checkpoint failed: %s", sqlite3_errmsg(c->db));
+        log_warn("store: cannot copy the write-ahead log into the database (checkpoint): %s",
+                 sqlite3_errmsg(c->db));
     return code == SQLITE_OK ? copied : 0;
 }
 

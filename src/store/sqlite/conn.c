@@ -42,8 +42,8 @@ enum err sqlite_error_from_code(struct sqlite_conn *c, int code, const char *sql
     if (c->read_limit.is_exceeded)
         return ERR_STORE_RETRY;
     if ((code & 0xff) != SQLITE_FULL || disk_full_log_is_due())
-        log_error("store: a statement failed: %s (%d); statement: %s", sqlite3_errmsg(c->db),
-                  extended, sql);
+        log_error("store: SQLite refused an SQL statement: %s (code %d); statement: %s",
+                  sqlite3_errmsg(c->db), extended, sql);
     if (is_corruption_code(code))
         count_corruption();
     switch (code & 0xff) {
@@ -96,8 +96,9 @@ static enum err prepare_statement(struct sqlite_conn *c, const char *sql, int co
     st->temporary = temporary;
     st->reads_only = !e && sqlite3_stmt_readonly(st->stmt);
     if (!e && !map_parameter_numbers(st, count)) {
-        log_error("store: a statement got %d values, but has another number of parameters: %s",
-                  count, sql);
+        log_error(
+            "store: bug: %d values were given for a statement with another number of parameters: %s",
+            count, sql);
         e = ERR_INTERNAL;
     }
     if (e) {
@@ -211,7 +212,7 @@ enum err sqlite_conn_open(const char *path, struct sqlite_conn **ret)
         !sqlite_register_dependency_callback(c) ||
         sqlite3_exec(c->db, read_only ? read_only_settings : settings, NULL, NULL, NULL) !=
             SQLITE_OK) {
-        log_error("store: cannot open '%s': %s", path, sqlite3_errmsg(c->db));
+        log_error("store: cannot open the database '%s': %s", path, sqlite3_errmsg(c->db));
         if (is_corruption_code(sqlite3_errcode(c->db)))
             count_corruption();
         sqlite_conn_close(c);

@@ -185,7 +185,7 @@ static enum err create_private_file(const char *path)
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
     if (fd < 0) {
-        log_error("store: cannot open '%s': %s", path, strerror(errno));
+        log_error("store: cannot open or create the database file '%s': %s", path, strerror(errno));
         return ERR_UNAVAILABLE;
     }
     close(fd);

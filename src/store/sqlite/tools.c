@@ -66,7 +66,8 @@ static enum err copy_to_destination(sqlite3 *from, const struct copy_destination
     if (sqlite3_close(to) != SQLITE_OK && !e)
         e = ERR_UNAVAILABLE;
     if (!e && embedded_database_size(into) != size) {
-        log_error("store: backup: the size of the copy differs from the database");
+        log_error(
+            "store: the copy of the database for the backup has a wrong size; run the backup again");
         e = ERR_INTERNAL;
     }
     embedded_database_close(into);
@@ -122,12 +123,13 @@ bool sqlite_run_check_pragma(sqlite3 *db, const char *pragma)
 
         if (fault && strcmp(fault, "ok") == 0)
             continue;
-        log_error("store: '%s' found a fault: %s", pragma, fault ? fault : "a row");
+        log_error("store: the database is damaged: the check '%s' found: %s", pragma,
+                  fault ? fault : "a row");
         clean = false;
         break;
     }
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
-        log_error("store: '%s' failed: %s", pragma, sqlite3_errmsg(db));
+        log_error("store: the database check '%s' could not run: %s", pragma, sqlite3_errmsg(db));
         clean = false;
     }
     sqlite3_finalize(stmt);

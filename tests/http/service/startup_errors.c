@@ -147,10 +147,10 @@ static void start_fails_with_invalid_options(struct world *w)
 
     world_stop(w);
     world_config(w)->voice_regions = "Main Street";
-    expect_start_refused(w,
-                         "voice-regions has an id that is not 1-32 characters of a-z, 0-9 and -");
+    expect_start_refused(w, "voice-regions is invalid: it has an id that is not 1-32 characters of "
+                            "a-z, 0-9 and -");
     world_config(w)->voice_regions = "a,b,a";
-    expect_start_refused(w, "voice-regions contains a region twice");
+    expect_start_refused(w, "voice-regions is invalid: it contains a region twice");
     *world_config(w) = good;
     world_config(w)->public_url = "chat.example";
     expect_start_refused(w, "public-url must start with http:// or https://");
