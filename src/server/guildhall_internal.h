@@ -19,7 +19,8 @@ struct workbench;
 
 /* Row counts and database size for /metrics. Written on one loop, read by any thread. */
 enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
-/* Numbers about the work of PostgreSQL's vacuum, in the order of the columns of read_vacuum_state. */
+/* Numbers about the work of PostgreSQL's vacuum, in the order of the columns of read_vacuum_state.
+ */
 enum {
     VACUUM_DEAD_ROWS,
     VACUUM_LIVE_ROWS,
