@@ -29,6 +29,10 @@ enum test_fault {
     TEST_FAULT_PATIENT_RESUME, /* not a fault: a RESUME waits eight times as long for replicas */
     TEST_FAULT_LATE_COMMITS, /* not a fault: delays every third message after its id was created */
     TEST_FAULT_LATE_READS,   /* not a fault: changes the order in which reads for READY end */
+    TEST_FAULT_NO_ADDRESSES, /* not a fault: the node behaves like a version that does not know
+                                addresses of log entries */
+    TEST_FAULT_NO_SUBSCRIPTIONS, /* not a fault: the node receives addresses of log entries only */
+    TEST_FAULT_UNREAD_ENTRIES,   /* loops skip entries that this node has not received */
 };
 
 #if TEST_BUILD

@@ -49,6 +49,22 @@ static void deliver_log_entry(void *arg, int64_t position, const struct log_entr
         c->options.move(c->options.arg, f->move);
 }
 
+static bool node_needs_log_entry(void *arg, const struct log_address *a)
+{
+    const struct cluster *c = arg;
+
+    return !test_fault_is_enabled(TEST_FAULT_NO_SUBSCRIPTIONS) &&
+           interest_includes(c->nats.interest, a);
+}
+
+static void pass_over_log_entry(void *arg, int64_t position, const struct log_address *a)
+{
+    struct cluster *c = arg;
+
+    atomic_fetch_add(&c->count.passed_over, 1);
+    c->options.pass_over(c->options.arg, position, a);
+}
+
 void cluster_append_log_entry(struct cluster *c, struct tx *tx, struct log_entry f)
 {
     f.origin = c->identity;
@@ -68,7 +84,7 @@ static void offer_local_log_entry(struct cluster *c, const struct work_item *w,
         log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
         return;
     }
-    cluster_nats_send(c, w->position, w->log);
+    cluster_nats_send_entry(c, w->position, w->log, f);
     log_sequencer_offer_entry(c->sequencer, w->position, w->log, f);
     /* If an earlier position is missing, another node took it, and its entry is or soon will be in
      * the log. */
@@ -91,7 +107,7 @@ static void publish_transient_events(struct cluster *c, struct log_entry *f)
     if (atomic_load(&c->nats.connected)) {
         struct arena *arena = arena_new();
 
-        cluster_nats_send(c, 0, log_entry_encode(f, arena));
+        cluster_nats_send_entry(c, 0, log_entry_encode(f, arena), f);
         arena_free(arena);
     }
     c->options.publish_events(c->options.arg, 0, f->announced);
@@ -137,6 +153,23 @@ bool cluster_is_alone(const struct cluster *c)
 int64_t cluster_delivered_position(const struct cluster *c)
 {
     return log_sequencer_next_position(c->sequencer) - 1;
+}
+
+void cluster_add_interest(struct cluster *c, enum audience_kind kind, snowflake id)
+{
+    if (c->nats.interest)
+        interest_add(c->nats.interest, log_address_key(kind, id));
+}
+
+void cluster_remove_interest(struct cluster *c, enum audience_kind kind, snowflake id)
+{
+    if (c->nats.interest)
+        interest_remove(c->nats.interest, log_address_key(kind, id));
+}
+
+void cluster_stop_after_lost_events(struct cluster *c)
+{
+    c->options.lost(c->options.arg);
 }
 
 static enum err read_next_log_position(struct tx *tx, void *arg)
@@ -235,7 +268,8 @@ enum err cluster_open(const struct cluster_options *options, struct cluster **re
         cluster_close(c);
         return e;
     }
-    struct log_entry_sink sink = { c, deliver_log_entry };
+    struct log_entry_sink sink = { c, deliver_log_entry, node_needs_log_entry,
+                                   pass_over_log_entry };
     c->sequencer = log_sequencer_new(&sink, next);
     if (!options->alone)
         log_sequencer_record_delivered(c->sequencer);
@@ -351,6 +385,10 @@ void cluster_stats(const struct cluster *c, struct cluster_stats *ret)
         .offset_ms = c->offset_ms,
         .frames_received = c->nats.received,
         .frames_refused = c->nats.refused,
+        .passed_over = c->count.passed_over,
+        .entries_received = c->nats.entries_received,
+        .entry_bytes_received = c->nats.entry_bytes_received,
+        .sends_by_address = c->nats.all_use_addresses,
         .has_wire = c->nats.nats,
         .connected = c->nats.connected,
     };

@@ -6,6 +6,8 @@
  *   log_sequencer     delivers log entries in the order of positions, whichever arrives first
  *   log_follower      the thread that reads the log and does periodic work
  *   cluster_nats      publishes log entries through NATS (nats, nats_protocol), without delay
+ *   log_address       the guilds and users whose sessions receive a log entry
+ *   interest          the guilds and users with sessions on this node, which receive log entries
  *   log_gaps          decides whether a missing position was aborted
  *   nodes             heartbeats; declares silent nodes dead
  *   cluster_waits     delays replies until all nodes have applied a position
@@ -13,15 +15,16 @@
  * The database is the only shared state. This folder uses store, model and below, and calls the
  * rest of the program through struct cluster_options.
  *
- * Invariants: each node delivers a log entry exactly once, in the order of positions, and only if
- * its transaction committed. A transaction that saw or overwrote rows of another one has the
+ * Invariants: each node delivers or passes over a log entry exactly once, in the order of
+ * positions, and only if its transaction committed. It passes over an entry of which it has
+ * received only the address. A transaction that saw or overwrote rows of another one has the
  * greater position. docs/CLUSTER.md has the guarantees for users. Start reading with
  * log_sequencer.h and log_follower.c. */
 #ifndef CLUSTER_CLUSTER_H
 #define CLUSTER_CLUSTER_H
 
 #include "base/buf.h"
-#include "cluster/log_entry.h"
+#include "cluster/log_address.h"
 #include "store/store.h"
 
 struct cluster;
@@ -42,6 +45,11 @@ struct cluster_options {
     void *arg;
     /* Called in the order of log positions, one call at a time, from any thread. */
     void (*publish_events)(void *arg, int64_t position, const struct emitted_event *list);
+    /* Called like publish_events, in the same order, for a log entry that this node has not
+     * received because it had no sessions of its guilds and users. */
+    void (*pass_over)(void *arg, int64_t position, const struct log_address *a);
+    /* Called at least every 50 ms with NATS; publishes what pass_over has collected. */
+    void (*publish_passed_over)(void *arg);
     /* Called when a session moves to or from this node. */
     void (*move)(void *arg, const struct session_move *m);
     void (*revoke)(void *arg, const struct revocation_record *f);
@@ -94,6 +102,13 @@ bool cluster_is_alone(const struct cluster *c);
 /* Returns the last delivered position of the event log. */
 int64_t cluster_delivered_position(const struct cluster *c);
 
+/* The first and the last session of a guild or user on an event loop; calls with the same id are
+ * counted. Log entries of other guilds and users are passed over. */
+void cluster_add_interest(struct cluster *c, enum audience_kind kind, snowflake id);
+void cluster_remove_interest(struct cluster *c, enum audience_kind kind, snowflake id);
+/* Stops this node, because a committed log entry cannot be read any more. */
+void cluster_stop_after_lost_events(struct cluster *c);
+
 /* Waits for other nodes: `post` is posted to the loop when every node has applied the log position,
  * or has stopped using cached credentials because they are older than CREDENTIALS_FRESH_MS. */
 struct cluster_position_wait {
@@ -125,8 +140,11 @@ void cluster_record_peer_heartbeat(struct cluster *c);
 struct cluster_stats {
     int64_t position;
     uint64_t frames_own, frames_read, gaps, aborted, unreadable, behind_ms, nodes;
-    uint64_t frames_received, frames_refused; /* log entries received and rejected through NATS */
-    int64_t offset_ms; /* minimum by which this node's clock is ahead of the database's */
+    uint64_t frames_received, frames_refused; /* messages received and rejected through NATS */
+    uint64_t passed_over;                     /* log entries that this node did not receive */
+    uint64_t entries_received, entry_bytes_received; /* log entries received through NATS */
+    bool sends_by_address; /* all nodes understand addresses of log entries */
+    int64_t offset_ms;     /* minimum by which this node's clock is ahead of the database's */
     bool has_wire, connected;
 };
 void cluster_stats(const struct cluster *c, struct cluster_stats *ret);

@@ -4,16 +4,29 @@
  * The event log is authoritative: entries that are lost or too large are read from it. Messages are
  * encrypted with a key that only nodes with the same pepper have (message_cipher.h). The subject
  * contains a digest of the database's identity, so several clusters can share one NATS server.
- *  */
+ *
+ * Subjects: an entry is published to the parts of its guilds or users (`part.N`), to which the
+ * nodes with sessions of these are subscribed; after it, its address is published to all nodes
+ * (`addresses`). Entries without an address are sent to all nodes (`log`), and all entries while an
+ * older version runs on a node that does not understand addresses. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/serial.h"
+#include "base/test_faults.h"
 #include "cluster/internal.h"
 
-enum { REJECTED_LOG_INTERVAL_MS = 60 * 1000 }; /* minimum interval of log lines */
+_Static_assert((int)NATS_PARTS_MAX >= (int)LOG_PARTS, "each part needs a subscription");
+
+enum {
+    REJECTED_LOG_INTERVAL_MS = 60 * 1000, /* minimum interval of log lines */
+    ADDRESS_VERSION = 1,
+    ANNOUNCEMENT_BYTES = 2 * 8,
+};
 
 /* A message with a topic has the number INT64_MAX - topic in place of a log position. */
 static bool position_encodes_topic(int64_t position)
@@ -26,28 +39,75 @@ static const char *nats_subject_for_position(const struct cluster_nats *w, int64
     return position_encodes_topic(position) ? w->to_all : position ? w->log : w->brief;
 }
 
-void cluster_nats_send(struct cluster *c, int64_t position, struct str bytes)
+static void publish_to_subject(struct cluster_nats *w, const char *subject, int64_t position,
+                               struct str bytes)
 {
-    struct cluster_nats *w = &c->nats;
     struct buf out;
 
-    if (!atomic_load(&w->connected))
-        return;
-    if (!nats_accepts_size(w->nats, CIPHER_OVERHEAD + bytes.n)) {
-        if (!position || position_encodes_topic(position))
-            return;
-        bytes = STR(""); /* too large for NATS: publish only the position; nodes read the log */
-    }
-    const char *subject = nats_subject_for_position(w, position);
     buf_init(&out, SIZE_MAX);
     cipher_encrypt(&w->cipher, str_of(subject), position, bytes, &out);
     nats_publish(w->nats, subject, buf_str(&out));
     buf_clear(&out);
 }
 
+static bool nats_is_connected_and_accepts(struct cluster_nats *w, size_t bytes)
+{
+    return atomic_load(&w->connected) && nats_accepts_size(w->nats, CIPHER_OVERHEAD + bytes);
+}
+
+/* Publishes an entry to the parts of its address, then the address to all nodes: nodes that need
+ * the entry should receive it first. Transient events are published to one part only, because
+ * nodes do not notice that they receive them twice. Returns false if all nodes need the entry. */
+static bool send_entry_by_address(struct cluster_nats *w, int64_t position, struct str bytes,
+                                  const struct log_entry *f)
+{
+    unsigned parts[LOG_ADDRESS_KEYS_MAX];
+    char subject[80];
+    struct log_address a;
+    struct buf message;
+
+    if (!atomic_load(&w->all_use_addresses) || !log_address_of_entry(f, bytes, &a))
+        return false;
+    unsigned count = log_address_list_parts(&a, parts);
+    if (!position && count > 1)
+        return false;
+    buf_init(&message, SIZE_MAX);
+    log_address_append(&a, &message);
+    size_t address_bytes = message.n;
+    buf_add_str(&message, bytes);
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(subject, sizeof subject, "%s%u", w->part_prefix, parts[i]);
+        publish_to_subject(w, subject, position, buf_str(&message));
+    }
+    if (position)
+        publish_to_subject(w, w->addresses, position, str_slice(message.p, address_bytes));
+    buf_clear(&message);
+    return true;
+}
+
+void cluster_nats_send_entry(struct cluster *c, int64_t position, struct str bytes,
+                             const struct log_entry *f)
+{
+    struct cluster_nats *w = &c->nats;
+
+    if (!atomic_load(&w->connected))
+        return;
+    if (!nats_is_connected_and_accepts(w, LOG_ADDRESS_MAX_BYTES + bytes.n)) {
+        if (!position)
+            return;
+        bytes = STR(""); /* too large for NATS: publish only the position; nodes read the log */
+    } else if (send_entry_by_address(w, position, bytes, f)) {
+        return;
+    }
+    publish_to_subject(w, position ? w->log : w->brief, position, bytes);
+}
+
 void cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message)
 {
-    cluster_nats_send(c, INT64_MAX - topic, message);
+    struct cluster_nats *w = &c->nats;
+
+    if (nats_is_connected_and_accepts(w, message.n))
+        publish_to_subject(w, w->to_all, INT64_MAX - topic, message);
 }
 
 static void format_node_subject(const struct cluster_nats *w, uint32_t identity, char out[80])
@@ -81,12 +141,19 @@ bool cluster_has_nats(const struct cluster *c)
     return c->nats.nats;
 }
 
+static void count_received_entry(struct cluster_nats *w, struct str bytes)
+{
+    atomic_fetch_add(&w->entries_received, 1);
+    atomic_fetch_add(&w->entry_bytes_received, bytes.n);
+}
+
 static void handle_nats_log_entry(struct cluster *c, int64_t position, struct str bytes)
 {
     if (!bytes.n) {
         log_follower_wake(c);
         return;
     }
+    count_received_entry(&c->nats, bytes);
     log_sequencer_offer_from_nats(c->sequencer, position, bytes);
     if (log_sequencer_next_position(c->sequencer) <= position)
         log_follower_wake_soon(c);
@@ -100,6 +167,77 @@ static void handle_transient_events(struct cluster *c, struct str bytes)
     if (log_entry_decode(bytes, arena, &f) && f.announced)
         c->options.publish_events(c->options.arg, 0, f.announced);
     arena_free(arena);
+}
+
+void cluster_nats_announce(struct cluster *c)
+{
+    struct cluster_nats *w = &c->nats;
+    struct buf message;
+
+    if (!atomic_load(&w->connected) || test_fault_is_enabled(TEST_FAULT_NO_ADDRESSES))
+        return;
+    buf_init(&message, ANNOUNCEMENT_BYTES);
+    serial_put_u64(&message, ADDRESS_VERSION);
+    serial_put_u64(&message, c->identity);
+    publish_to_subject(w, w->addresses, 0, buf_str(&message));
+    buf_clear(&message);
+}
+
+static void handle_announcement(struct cluster *c, struct str bytes)
+{
+    struct serial_reader in = { .rest = bytes };
+    uint64_t version = serial_get_u64(&in), identity = serial_get_u64(&in);
+
+    if (in.bad || version < ADDRESS_VERSION || !identity || identity > UINT32_MAX)
+        return;
+    pthread_mutex_lock(&c->lock);
+    map_put(&c->nats.address_nodes, identity, (void *)(uintptr_t)identity);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void cluster_nats_check_nodes(struct cluster *c, const uint32_t *identities, size_t count)
+{
+    struct map announced;
+    bool all = true;
+
+    if (!c->nats.nats)
+        return;
+    map_init(&announced);
+    pthread_mutex_lock(&c->lock);
+    for (size_t i = 0; i < count; i++) {
+        void *known = map_get(&c->nats.address_nodes, identities[i]);
+
+        if (known)
+            map_put(&announced, identities[i], known);
+        all = all && (known || identities[i] == c->identity);
+    }
+    map_clear(&c->nats.address_nodes); /* identities are never used again */
+    c->nats.address_nodes = announced;
+    pthread_mutex_unlock(&c->lock);
+    atomic_store(&c->nats.all_use_addresses,
+                 all && !test_fault_is_enabled(TEST_FAULT_NO_ADDRESSES));
+    interest_end_unused_subscriptions(c->nats.interest, clock_steady_ms());
+}
+
+/* Handles an address of a log entry, with or without the entry itself, or transient events. */
+static void handle_addressed_message(struct cluster *c, int64_t position, struct str bytes)
+{
+    struct log_address a;
+
+    if (!log_address_decode(&bytes, &a)) {
+        log_follower_wake(c);
+        return;
+    }
+    if (bytes.n)
+        count_received_entry(&c->nats, bytes);
+    if (!position) {
+        if (bytes.n && interest_includes(c->nats.interest, &a))
+            handle_transient_events(c, bytes);
+        return;
+    }
+    log_sequencer_offer_address(c->sequencer, position, &a, bytes);
+    if (log_sequencer_next_position(c->sequencer) <= position)
+        log_follower_wake_soon(c);
 }
 
 /* Logs why a message was rejected. Called on the NATS thread only. */
@@ -119,6 +257,11 @@ static void warn_of_rejected_message(struct cluster_nats *w, enum cipher_result 
     log_warn("cluster: ignored a message from NATS, because it %s", reasons[why]);
 }
 
+static bool is_part_subject(const struct cluster_nats *w, struct str subject)
+{
+    return str_starts_with(subject, str_of(w->part_prefix));
+}
+
 static void on_nats_message(void *arg, struct str subject, struct str payload)
 {
     struct cluster *c = arg;
@@ -128,7 +271,9 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
     enum cipher_result v =
         cipher_decrypt(&w->cipher, subject, payload, &w->plain, &position, &bytes);
 
-    if (v == CIPHER_GOOD &&
+    bool announced = str_is(subject, w->addresses), in_part = is_part_subject(w, subject);
+    bool addressed = (announced || in_part) && !position_encodes_topic(position);
+    if (v == CIPHER_GOOD && !addressed &&
         !(str_is(subject, nats_subject_for_position(w, position)) ||
           (position_encodes_topic(position) && str_is(subject, w->to_this_node))))
         v = CIPHER_FORGED;
@@ -137,7 +282,11 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
         return;
     }
     atomic_fetch_add(&c->nats.received, 1);
-    if (position_encodes_topic(position))
+    if (announced && !position)
+        handle_announcement(c, bytes);
+    else if (addressed)
+        handle_addressed_message(c, position, bytes);
+    else if (position_encodes_topic(position))
         c->options.message(c->options.arg, (enum cluster_topic)(INT64_MAX - position), bytes);
     else if (position)
         handle_nats_log_entry(c, position, bytes);
@@ -152,8 +301,10 @@ static void on_nats_connection_changed(void *arg, bool connected)
 
     atomic_store(&c->nats.connected, connected);
     log_follower_wake(c);
-    if (connected)
-        c->options.connected(c->options.arg);
+    if (!connected)
+        return;
+    cluster_nats_announce(c);
+    c->options.connected(c->options.arg);
 }
 
 static const char SELECT_DATABASE_ID[] =
@@ -180,15 +331,26 @@ static enum err read_subject_names(struct tx *tx, void *arg)
     snprintf(w->log, sizeof w->log, "guildhall.%s.log", hex);
     snprintf(w->brief, sizeof w->brief, "guildhall.%s.brief", hex);
     snprintf(w->to_all, sizeof w->to_all, "guildhall.%s.told", hex);
+    snprintf(w->addresses, sizeof w->addresses, "guildhall.%s.addresses", hex);
+    snprintf(w->part_prefix, sizeof w->part_prefix, "guildhall.%s.part.", hex);
     format_node_subject(w, c->identity, w->to_this_node);
     return OK;
+}
+
+static void subscribe_to_part(void *arg, unsigned part, bool subscribed)
+{
+    const struct cluster *c = arg;
+
+    if (!test_fault_is_enabled(TEST_FAULT_NO_SUBSCRIPTIONS))
+        nats_set_part(c->nats.nats, part, subscribed);
 }
 
 enum err cluster_nats_open(struct cluster *c)
 {
     struct cluster_nats *w = &c->nats;
     struct nats_options options = {
-        .subjects = { w->log, w->brief, w->to_all, w->to_this_node },
+        .subjects = { w->log, w->brief, w->to_all, w->to_this_node, w->addresses },
+        .part_prefix = w->part_prefix,
         .arg = c,
         .message = on_nats_message,
         .changed = on_nats_connection_changed,
@@ -196,6 +358,8 @@ enum err cluster_nats_open(struct cluster *c)
 
     if (!c->options.bus.n)
         return OK;
+    if (test_fault_is_enabled(TEST_FAULT_NO_ADDRESSES))
+        options.subjects[NATS_SUBJECTS_MAX - 1] = NULL;
     if (!nats_servers_parse(c->options.bus, &options.servers))
         return ERR_INTERNAL;
     options.ca = c->options.bus_ca;
@@ -205,7 +369,10 @@ enum err cluster_nats_open(struct cluster *c)
     if (e)
         return e;
     snprintf(options.name, sizeof options.name, "guildhall %u", c->node);
-    return nats_new(&options, &w->nats);
+    e = nats_new(&options, &w->nats);
+    if (!e)
+        w->interest = interest_new(subscribe_to_part, c);
+    return e;
 }
 
 void cluster_nats_start(struct cluster *c)
@@ -219,6 +386,9 @@ void cluster_nats_close(struct cluster *c)
     atomic_store(&c->nats.connected, false);
     nats_free(c->nats.nats);
     c->nats.nats = NULL;
+    interest_free(c->nats.interest);
+    c->nats.interest = NULL;
+    map_clear(&c->nats.address_nodes);
     cipher_clear(&c->nats.cipher);
     buf_clear(&c->nats.plain);
 }

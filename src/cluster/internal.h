@@ -8,6 +8,7 @@
 #include "cluster/message_cipher.h"
 #include "cluster/clock_check.h"
 #include "cluster/cluster.h"
+#include "cluster/interest.h"
 #include "cluster/log_sequencer.h"
 #include "cluster/nats.h"
 
@@ -42,6 +43,14 @@ struct cluster_nats {
     /* NATS subjects of log entries, of transient events, of messages to all nodes, and of messages
      * to this node. */
     char log[64], brief[64], to_all[64], to_this_node[80];
+    /* Subject of addresses (log_address.h), and beginning of the subjects of parts. */
+    char addresses[64], part_prefix[64];
+    struct interest *interest; /* NULL if nodes do not use NATS */
+    /* Nodes that have announced that they understand addresses; key and value are the identity.
+     * Used with the cluster's lock. */
+    struct map address_nodes;
+    _Atomic bool all_use_addresses; /* all living nodes understand addresses */
+    _Atomic uint64_t entries_received, entry_bytes_received; /* entries themselves, not addresses */
     _Atomic bool connected;
     _Atomic uint64_t received, refused;
     _Atomic int64_t peer_heartbeats_since; /* begin of heartbeats without a pause */
@@ -50,7 +59,7 @@ struct cluster_nats {
 
 /* Counters of the cluster for /metrics. */
 struct cluster_counters {
-    _Atomic uint64_t frames_own, frames_read, gaps, aborted, nodes;
+    _Atomic uint64_t frames_own, frames_read, gaps, aborted, nodes, passed_over;
 };
 
 /* State of the thread that follows the log (log_follower.c); times are clock_monotonic_ns. */
@@ -128,8 +137,15 @@ enum err log_follower_read_page(struct cluster *c, int64_t *ret_last, bool *ret_
 enum err cluster_nats_open(struct cluster *c);
 void cluster_nats_start(struct cluster *c);
 void cluster_nats_close(struct cluster *c);
-/* Publishes a committed log entry, or transient events (position 0). Messages may be lost. */
-void cluster_nats_send(struct cluster *c, int64_t position, struct str bytes);
+/* Publishes a committed log entry, or transient events (position 0), with their encoding. Messages
+ * may be lost. */
+void cluster_nats_send_entry(struct cluster *c, int64_t position, struct str bytes,
+                             const struct log_entry *f);
+/* Announces to the other nodes that this node understands addresses of log entries. */
+void cluster_nats_announce(struct cluster *c);
+/* Determines whether all living nodes understand addresses, and ends unused subscriptions. Called
+ * once a second. */
+void cluster_nats_check_nodes(struct cluster *c, const uint32_t *identities, size_t count);
 
 /* --- log_gaps.c ----------------------------------------------------------------------- */
 

@@ -225,8 +225,10 @@ static int64_t log_follower_run_once(struct cluster *c, bool hurried)
         e = run_heartbeat_if_due(c);
     if (e)
         stop_if_schema_is_newer(c);
-    if (c->options.bus.n) /* also if NATS is not connected, so that counts do not accumulate */
+    if (c->options.bus.n) { /* also if NATS is not connected, so that counts do not accumulate */
         c->options.send_counts(c->options.arg);
+        c->options.publish_passed_over(c->options.arg);
+    }
     bool missing = !e && log_gap_resolve_step(c);
     bool waited = cluster_waits_finish(c);
     if (e && !waited)

@@ -16,6 +16,7 @@ struct sequencer_slot {
     bool filled;
     bool published; /* whether NATS delivered the entry */
     struct str bytes;
+    struct log_address *address; /* on the heap; NULL if unknown */
 };
 
 struct log_sequencer {
@@ -42,12 +43,19 @@ struct log_sequencer *log_sequencer_new(const struct log_entry_sink *sink, int64
     return l;
 }
 
+static void sequencer_slot_clear(struct sequencer_slot *s)
+{
+    mem_free((void *)s->bytes.p);
+    mem_free(s->address);
+    *s = (struct sequencer_slot){ 0 };
+}
+
 void log_sequencer_free(struct log_sequencer *l)
 {
     if (!l)
         return;
     for (int i = 0; i < SEQUENCER_SLOTS; i++)
-        mem_free((void *)l->slots[i].bytes.p);
+        sequencer_slot_clear(&l->slots[i]);
     pthread_mutex_destroy(&l->lock);
     arena_free(l->arena);
     mem_free(l);
@@ -58,11 +66,17 @@ static struct sequencer_slot *sequencer_slot_at(struct log_sequencer *l, int64_t
     return &l->slots[position & (SEQUENCER_SLOTS - 1)];
 }
 
-static void record_delivered_entry(struct log_sequencer *l, struct str bytes)
+static void record_delivered_hash(struct log_sequencer *l, uint64_t hash)
 {
     if (l->records_delivered)
         l->delivered[l->delivered_count++ % DELIVERED_ENTRIES_RECORDED] =
-            (struct delivered_log_entry){ l->next, hash_str(bytes) };
+            (struct delivered_log_entry){ l->next, hash };
+}
+
+static void record_delivered_entry(struct log_sequencer *l, struct str bytes)
+{
+    if (l->records_delivered)
+        record_delivered_hash(l, hash_str(bytes));
 }
 
 /* Returns false if an entry from NATS cannot be decoded and must be read from the log. */
@@ -91,12 +105,25 @@ static bool deliver_entry_of_slot(struct log_sequencer *l, const struct sequence
     return true;
 }
 
+static void pass_over_entry(struct log_sequencer *l, const struct log_address *a)
+{
+    record_delivered_hash(l, a->hash);
+    l->sink.pass_over(l->sink.arg, l->next, a);
+    l->next++;
+}
+
 static void deliver_ready_entries(struct log_sequencer *l)
 {
-    for (struct sequencer_slot *s; (s = sequencer_slot_at(l, l->next))->filled;) {
-        l->next += !s->bytes.n || deliver_entry_of_slot(l, s);
-        mem_free((void *)s->bytes.p);
-        *s = (struct sequencer_slot){ 0 };
+    for (;;) {
+        struct sequencer_slot *s = sequencer_slot_at(l, l->next);
+
+        if (s->address && !l->sink.needs(l->sink.arg, s->address))
+            pass_over_entry(l, s->address);
+        else if (s->filled)
+            l->next += !s->bytes.n || deliver_entry_of_slot(l, s);
+        else
+            return;
+        sequencer_slot_clear(s);
     }
 }
 
@@ -109,7 +136,9 @@ static void store_waiting_entry(struct log_sequencer *l, int64_t position, struc
     if (s->filled && (published || !s->published))
         return;
     mem_free((void *)s->bytes.p);
-    *s = (struct sequencer_slot){ .filled = true, .published = published };
+    s->filled = true;
+    s->published = published;
+    s->bytes = (struct str){ 0 };
     if (bytes.n) {
         char *copy = mem_resize(NULL, bytes.n);
 
@@ -128,6 +157,7 @@ static void sequencer_put_entry(struct log_sequencer *l, int64_t position, struc
     if (fits && position == l->next && frame) {
         record_delivered_entry(l, bytes);
         l->sink.deliver(l->sink.arg, position, frame);
+        sequencer_slot_clear(sequencer_slot_at(l, position));
         l->next++;
     } else if (fits) {
         store_waiting_entry(l, position, bytes, published);
@@ -145,6 +175,36 @@ void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct
 void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes)
 {
     sequencer_put_entry(l, position, bytes, NULL, true);
+}
+
+static void store_address(struct log_sequencer *l, int64_t position, const struct log_address *a)
+{
+    struct sequencer_slot *s = sequencer_slot_at(l, position);
+
+    if (s->address)
+        return;
+    s->address = mem_new(sizeof *s->address);
+    *s->address = *a;
+}
+
+void log_sequencer_offer_address(struct log_sequencer *l, int64_t position,
+                                 const struct log_address *a, struct str bytes)
+{
+    pthread_mutex_lock(&l->lock);
+    if (position >= l->next && position < l->next + SEQUENCER_SLOTS) {
+        if (position > l->head)
+            l->head = position;
+        if (position == l->next && !l->sink.needs(l->sink.arg, a)) {
+            pass_over_entry(l, a);
+            sequencer_slot_clear(sequencer_slot_at(l, position));
+        } else {
+            store_address(l, position, a);
+            if (bytes.n)
+                store_waiting_entry(l, position, bytes, true);
+        }
+        deliver_ready_entries(l);
+    }
+    pthread_mutex_unlock(&l->lock);
 }
 
 uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last)

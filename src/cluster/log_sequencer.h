@@ -2,11 +2,14 @@
  *
  * Each thread that has a log entry offers it: the thread that committed it, the NATS thread, and
  * the thread that reads the log. An entry is delivered when every earlier position was delivered
- * or is known to be aborted. Duplicates are ignored. */
+ * or is known to be aborted. Duplicates are ignored.
+ *
+ * If only the address of an entry is known (log_address.h), the entry is passed over when its turn
+ * comes, unless this node needs it; then it counts as missing until it is offered. */
 #ifndef CLUSTER_LOG_SEQUENCER_H
 #define CLUSTER_LOG_SEQUENCER_H
 
-#include "cluster/log_entry.h"
+#include "cluster/log_address.h"
 
 struct log_sequencer;
 
@@ -15,6 +18,10 @@ struct log_sequencer;
 struct log_entry_sink {
     void *arg;
     void (*deliver)(void *arg, int64_t position, const struct log_entry *f);
+    /* Returns whether this node needs the entry with this address. */
+    bool (*needs)(void *arg, const struct log_address *a);
+    /* Called instead of deliver for an entry that this node does not need. */
+    void (*pass_over)(void *arg, int64_t position, const struct log_address *a);
 };
 
 struct log_sequencer *log_sequencer_new(const struct log_entry_sink *sink, int64_t next);
@@ -28,6 +35,10 @@ void log_sequencer_offer_entry(struct log_sequencer *l, int64_t position, struct
 /* Offers a log entry from NATS. If it cannot be decoded, its position counts as missing until the
  * thread that reads the log offers it. */
 void log_sequencer_offer_from_nats(struct log_sequencer *l, int64_t position, struct str bytes);
+/* Offers the address of a committed log entry, with the entry itself unless bytes.n is 0. Needs
+ * `needs` and `pass_over` of the sink. */
+void log_sequencer_offer_address(struct log_sequencer *l, int64_t position,
+                                 const struct log_address *a, struct str bytes);
 /* Treats all missing positions up to `last` as aborted. Returns the number of these positions. */
 uint64_t log_sequencer_abort_missing(struct log_sequencer *l, int64_t last);
 
@@ -37,7 +48,8 @@ struct delivered_log_entry {
     uint64_t hash;
 };
 enum { DELIVERED_ENTRIES_RECORDED = 64 };
-/* Enables the recording of delivered log entries; call it before the first offer. */
+/* Enables the recording of delivered and passed over log entries; call it before the first offer.
+ */
 void log_sequencer_record_delivered(struct log_sequencer *l);
 /* Returns the last delivered log entries, in order, and their number. */
 size_t log_sequencer_list_delivered(struct log_sequencer *l,

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -48,6 +49,8 @@ struct nats {
     pthread_mutex_t lock; /* protects all following members */
     int socket;           /* -1 if there is no connection */
     bool connected, ending;
+    bool subscribed; /* the subscriptions were sent on this connection */
+    bool parts[NATS_PARTS_MAX];
     size_t max_payload;
     struct tls_connection *tls; /* for tls://, set after the first INFO */
     bool introduced;            /* whether CONNECT was sent over TLS */
@@ -184,6 +187,30 @@ bool nats_accepts_size(struct nats *n, size_t size)
     return fits;
 }
 
+/* The caller holds the lock. */
+static void write_part_subscription(struct nats *n, unsigned part)
+{
+    char subject[128];
+
+    snprintf(subject, sizeof subject, "%s%u", n->options.part_prefix, part);
+    nats_write_subscribe(command_buffer(n), subject, NATS_SUBJECTS_MAX + 1 + part);
+}
+
+void nats_set_part(struct nats *n, unsigned part, bool subscribed)
+{
+    pthread_mutex_lock(&n->lock);
+    bool changed = n->parts[part] != subscribed;
+    n->parts[part] = subscribed;
+    if (changed && n->subscribed) {
+        if (subscribed)
+            write_part_subscription(n, part);
+        else
+            nats_write_unsubscribe(command_buffer(n), NATS_SUBJECTS_MAX + 1 + part);
+        encrypt_and_flush(n);
+    }
+    pthread_mutex_unlock(&n->lock);
+}
+
 /* Sends CONNECT, the subscriptions and PING. The caller holds the lock. */
 static void send_connect_and_subscribe(struct nats *n)
 {
@@ -193,6 +220,10 @@ static void send_connect_and_subscribe(struct nats *n)
     nats_write_connect(b, &o->servers.items[n->server], o->name);
     for (unsigned i = 0; i < NATS_SUBJECTS_MAX && o->subjects[i]; i++)
         nats_write_subscribe(b, o->subjects[i], i + 1);
+    for (unsigned part = 0; part < NATS_PARTS_MAX; part++)
+        if (n->parts[part])
+            write_part_subscription(n, part);
+    n->subscribed = true;
     buf_add_lit(b, "PING\r\n");
     encrypt_and_flush(n);
 }
@@ -425,7 +456,7 @@ static bool connection_run(struct nats *n, int fd)
         ;
     pthread_mutex_lock(&n->lock);
     bool was = n->connected;
-    n->connected = n->introduced = false;
+    n->connected = n->introduced = n->subscribed = false;
     n->socket = -1;
     tls_connection_free(n->tls);
     n->tls = NULL;

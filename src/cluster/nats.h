@@ -9,16 +9,17 @@
 
 struct nats;
 
-enum { NATS_SUBJECTS_MAX = 4 };
+enum { NATS_SUBJECTS_MAX = 5, NATS_PARTS_MAX = 512 };
 
 struct nats_options {
     struct nats_servers servers;
     char name[64];  /* client name that the NATS server shows */
     const char *ca; /* for tls://: CA certificates (PEM file); NULL means the system's */
     const char *subjects[NATS_SUBJECTS_MAX];
+    const char *part_prefix; /* a part's subject is this prefix and its number (nats_set_part) */
     void *arg;
-    /* Called on the connection's thread for each message on `subjects`. Unused entries of
-     * `subjects` are NULL. */
+    /* Called on the connection's thread for each message on `subjects` and parts. Unused
+     * entries of `subjects` are NULL. */
     void (*message)(void *arg, struct str subject, struct str payload);
     void (*changed)(void *arg, bool connected);
 };
@@ -28,6 +29,9 @@ enum err nats_new(const struct nats_options *options, struct nats **ret);
 void nats_start(struct nats *n);
 void nats_free(struct nats *n); /* accepts NULL */
 
+/* Begins or ends the subscription to a part, 0 to NATS_PARTS_MAX - 1, on this and later
+ * connections. Thread-safe. */
+void nats_set_part(struct nats *n, unsigned part, bool subscribed);
 /* Publishes a message; thread-safe. Returns false if the message is lost. */
 bool nats_publish(struct nats *n, const char *subject, struct str payload);
 /* Publishes a message that the caller can send again later. Drops the message while many bytes are

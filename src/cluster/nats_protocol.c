@@ -207,6 +207,11 @@ void nats_write_subscribe(struct buf *b, const char *subject, unsigned id)
     buf_printf(b, "SUB %s %u\r\n", subject, id);
 }
 
+void nats_write_unsubscribe(struct buf *b, unsigned id)
+{
+    buf_printf(b, "UNSUB %u\r\n", id);
+}
+
 void nats_write_publish(struct buf *b, const char *subject, struct str payload)
 {
     buf_printf(b, "PUB %s %zu\r\n", subject, payload.n);

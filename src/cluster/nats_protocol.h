@@ -44,6 +44,7 @@ size_t nats_parse_max_payload(struct str info);
 
 void nats_write_connect(struct buf *b, const struct nats_server *s, const char *name);
 void nats_write_subscribe(struct buf *b, const char *subject, unsigned id);
+void nats_write_unsubscribe(struct buf *b, unsigned id);
 void nats_write_publish(struct buf *b, const char *subject, struct str payload);
 
 #endif

@@ -214,9 +214,12 @@ static enum err report_living_nodes(struct cluster *c)
     struct living_nodes n;
     enum err e = cluster_run_transaction(c, STORE_READ, read_living_nodes, &n);
 
-    if (!e)
-        c->options.living(c->options.arg, n.identities, n.count);
-    return e;
+    if (e)
+        return e;
+    cluster_nats_announce(c);
+    cluster_nats_check_nodes(c, n.identities, n.count);
+    c->options.living(c->options.arg, n.identities, n.count);
+    return OK;
 }
 
 /* abs() also finds heartbeats in the future, written before the database's clock was set back. */

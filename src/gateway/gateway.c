@@ -8,6 +8,7 @@
 #include "gateway/opcodes/opcodes.h"
 #include "gateway/fanout/event_bus.h"
 #include "gateway/fanout/dispatch.h"
+#include "gateway/fanout/unread_entries.h"
 #include "gateway/identify/authentication.h"
 #include "gateway/identify/guilds.h"
 #include "gateway/resume/log_page_cache.h"
@@ -32,6 +33,9 @@ const struct gateway_upcalls gateway_upcalls = {
     .dispatch_begin = dispatch_begin,
     .dispatch_continue = dispatch_continue,
     .dispatch_drop = dispatch_abort,
+    .pass_unread_entry = unread_entry_pass,
+    .unread_entries_free = unread_entries_free,
+    .unread_entries_retry = unread_entries_retry,
     .presence_change = presence_on_session_change,
     .presence_window_ended = on_presence_rate_limit_window_end,
     .sessions_changed = on_local_session_changed,
@@ -192,8 +196,8 @@ static void set_busy_if_loop_has_work(struct loop *loop, void *arg)
     const struct gateway_loop *h = g->gateway_loops[loop_index(loop)];
 
     g->busy |= h->reads.count > 0 || h->queue.posted || h->session_tasks.posted ||
-               h->topics.posted || h->list_pieces || h->queue.first || h->queue.sending ||
-               has_delayed_events(h);
+               h->topics.posted || h->list_pieces || h->queue.sending || has_delayed_events(h) ||
+               (h->queue.first && !h->queue.log_is_unreadable);
 }
 
 static void wait_until_loops_are_idle(struct gateway *g, unsigned count)
@@ -249,6 +253,8 @@ void gateway_free(struct gateway *g)
     if (!g)
         return;
     directory_free(g->directory);
+    if (g->unread_entries)
+        event_batch_free(g->unread_entries);
     for (struct account *a; (a = map_next(&g->accounts, &at));)
         account_free(a);
     dialects_clear(&g->dialects);
@@ -292,6 +298,7 @@ void gateway_read_stats(const struct gateway *g, struct gateway_stats *ret)
         .resumed = g->count.resumed,
         .recovered = g->count.recovered,
         .missed_log_rows = g->count.missed_log_rows,
+        .unread_entries = g->count.unread_entries,
         .replica_node = g->replicated_by,
         .replica_sessions = g->replica ? replica_session_count(g->replica) : 0,
         .published = g->published,

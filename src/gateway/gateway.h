@@ -18,6 +18,7 @@ struct cluster;
 struct gateway;
 struct ready_writer;
 struct session_move;
+struct log_address;
 struct thread_list_sync;
 struct traffic_ring;
 struct websocket_handler; /* net/http/server.h */
@@ -168,6 +169,12 @@ void gateway_publish(struct gateway *g, const struct emitted_event *list);
  * from positions, so they are the same on all nodes of a cluster. */
 void gateway_publish_at_log_position(struct gateway *g, int64_t position,
                                      const struct emitted_event *list);
+/* Called in event log order, instead of gateway_publish_at_log_position, for a log entry that this
+ * node has not received. Loops that need it read it from the log. Positions are collected and
+ * posted to the loops before the next event, or by gateway_publish_passed_over. */
+void gateway_pass_over_log_position(struct gateway *g, int64_t position,
+                                    const struct log_address *a);
+void gateway_publish_passed_over(struct gateway *g);
 /* Handles another node's message about the move of a session, in event log order. Thread-safe. */
 void gateway_on_session_move(struct gateway *g, const struct session_move *m);
 /* Handlers of messages from other nodes, thread-safe: gateway_on_directory_message (sessions and
@@ -252,6 +259,7 @@ void gateway_set_event_delay(struct gateway *g, int64_t ms);
 
 struct gateway_stats {
     uint64_t missed_log_rows; /* log rows decoded for sessions that resumed */
+    uint64_t unread_entries;  /* passed over log entries that loops have read after all */
     uint64_t sessions, connected, identified, resumed, recovered, replica_sessions, replica_node,
         published, delivered, disconnected_slow, closed;
 };

@@ -55,6 +55,16 @@ bool check_cluster_config(const struct config *config)
 
 /* --- callbacks of the cluster --------------------------------------------------------- */
 
+static void on_log_entry_passed_over(void *arg, int64_t position, const struct log_address *a)
+{
+    gateway_pass_over_log_position(((struct guildhall *)arg)->gateway, position, a);
+}
+
+static void on_passed_over_due(void *arg)
+{
+    gateway_publish_passed_over(((struct guildhall *)arg)->gateway);
+}
+
 static void on_remote_revocation(void *arg, const struct revocation_record *f)
 {
     api_apply_revocation(((struct guildhall *)arg)->api, f);
@@ -156,6 +166,8 @@ enum err open_cluster(struct guildhall *g, void (*announce)(void *arg, int64_t p
         .bus_ca = g->config->bus_ca,
         .arg = g,
         .publish_events = announce,
+        .pass_over = on_log_entry_passed_over,
+        .publish_passed_over = on_passed_over_due,
         .move = on_session_move,
         .revoke = on_remote_revocation,
         .voice = on_remote_voice_state,
@@ -231,6 +243,20 @@ void append_cluster_metrics(const struct guildhall *g, struct buf *out)
                       "Whether this node is connected to NATS.", s.connected);
     api_append_metric(out, "guildhall_nats_heard_total", "counter", "Frames received through NATS.",
                       s.frames_received);
+    api_append_metric(out, "guildhall_log_passed_over_total", "counter",
+                      "Entries of the event log that this node did not receive, because it had no "
+                      "session of their guilds and users.",
+                      s.passed_over);
+    api_append_metric(out, "guildhall_nats_entries_total", "counter",
+                      "Entries of the event log and transient events received through NATS.",
+                      s.entries_received);
+    api_append_metric(out, "guildhall_nats_entry_bytes_total", "counter",
+                      "Bytes of these entries and events, without their addresses.",
+                      s.entry_bytes_received);
+    api_append_metric(out, "guildhall_nats_sends_by_address", "gauge",
+                      "Whether entries of the event log are sent only to the nodes that need them: "
+                      "all nodes run a version that supports it.",
+                      s.sends_by_address);
     api_append_metric(out, "guildhall_nats_refused_total", "counter",
                       "Messages received through NATS that no node of this database sent.",
                       s.frames_refused);

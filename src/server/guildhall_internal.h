@@ -19,8 +19,18 @@ struct workbench;
 
 /* Row counts and database size for /metrics. Written on one loop, read by any thread. */
 enum { INVENTORY_ACCOUNTS, INVENTORY_GUILDS, INVENTORY_MESSAGES, INVENTORY_TABLES };
+/* Numbers about the work of PostgreSQL's vacuum, in the order of the columns of read_vacuum_state.
+ */
+enum {
+    VACUUM_DEAD_ROWS,
+    VACUUM_LIVE_ROWS,
+    VACUUM_OLDEST_TRANSACTION,
+    VACUUM_ID_AGE,
+    VACUUM_NUMBERS
+};
 struct server_row_counts {
     _Atomic int64_t rows[INVENTORY_TABLES];
+    _Atomic int64_t vacuum[VACUUM_NUMBERS];
     _Atomic int64_t bytes, again_at; /* again_at: time of the next count (clock_monotonic_ns) */
     _Atomic bool known, counting;
     int64_t began;

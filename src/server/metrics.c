@@ -93,6 +93,11 @@ void append_server_metrics(void *arg, struct buf *out)
                       "Rows of the event log that were decoded for sessions that resumed.",
                       s.missed_log_rows);
     api_append_metric(
+        out, "guildhall_log_unread_entries_total", "counter",
+        "Entries of the event log that this node had not received, and read because a "
+        "session needed them after all.",
+        s.unread_entries);
+    api_append_metric(
         out, "guildhall_kept_sessions", "gauge",
         "Sessions of other nodes that this node could resume from a replica of their journal.",
         s.replica_sessions);

@@ -26,6 +26,7 @@ static const char *const tables[INVENTORY_TABLES] = {
 struct inventory_count {
     int64_t rows[INVENTORY_TABLES];
     int64_t bytes; /* size of the PostgreSQL database; -1 for SQLite */
+    int64_t vacuum[VACUUM_NUMBERS];
 };
 
 static enum err query_single_number(struct tx *tx, struct sql sql, const struct value *values,
@@ -72,6 +73,28 @@ void check_clock_against_store(struct guildhall *g)
     clock_watch_start(newest > 0 ? (snowflake)newest : 0);
 }
 
+/* Rows that vacuum must remove, and what prevents it: an old transaction, also one of another
+ * program. */
+static enum err read_vacuum_state(struct tx *tx, int64_t ret[VACUUM_NUMBERS])
+{
+    static const char STATE[] =
+        "select cast(coalesce(sum(n_dead_tup), 0) as bigint), "
+        "cast(coalesce(sum(n_live_tup), 0) as bigint), (select cast(coalesce(max(extract(epoch "
+        "from clock_timestamp() - xact_start)), 0) as bigint) from pg_stat_activity "
+        "where datname = current_database() and pid <> pg_backend_pid()), (select "
+        "cast(age(datfrozenxid) as bigint) from pg_database where datname = current_database()) "
+        "from pg_stat_user_tables where schemaname = current_schema()";
+    struct rows row;
+    bool found;
+    enum err e = tx_one(tx, STATE, NO_BIND, &row, &found);
+
+    if (e)
+        return e;
+    for (int i = 0; i < VACUUM_NUMBERS; i++)
+        ret[i] = row_int(&row, i);
+    return OK;
+}
+
 static enum err read_row_counts(struct call *call)
 {
     static const char SIZE[] = "select pg_database_size(current_database())";
@@ -81,7 +104,9 @@ static enum err read_row_counts(struct call *call)
 
     for (int i = 0; !e && i < INVENTORY_TABLES; i++)
         e = count_table_rows(call->tx, postgres, i, &c->rows[i]);
-    return e || !postgres ? e : query_single_number(call->tx, SQL(SIZE), NO_BIND, &c->bytes);
+    if (!e && postgres)
+        e = query_single_number(call->tx, SQL(SIZE), NO_BIND, &c->bytes);
+    return e || !postgres ? e : read_vacuum_state(call->tx, c->vacuum);
 }
 
 static void on_row_counts_done(struct call *call, enum err e, void *arg)
@@ -95,6 +120,8 @@ static void on_row_counts_done(struct call *call, enum err e, void *arg)
         log_warn("metrics: could not count the rows of tables: %s", error_info(e)->message);
     for (int i = 0; !e && i < INVENTORY_TABLES; i++)
         v->rows[i] = c->rows[i];
+    for (int i = 0; !e && i < VACUUM_NUMBERS; i++)
+        v->vacuum[i] = c->vacuum[i];
     if (!e)
         v->bytes = c->bytes;
     v->known = v->known || !e;
@@ -136,6 +163,32 @@ static void refresh_row_counts_if_old(struct guildhall *g)
     loop_post(v->loop, &v->post);
 }
 
+static void append_postgres_metrics(const struct server_row_counts *v, struct buf *out)
+{
+    static const struct {
+        const char *name, *help;
+    } metrics[VACUUM_NUMBERS] = {
+        [VACUUM_DEAD_ROWS] = { "guildhall_store_dead_rows",
+                               "Deleted or replaced rows that PostgreSQL's vacuum has not removed "
+                               "yet." },
+        [VACUUM_LIVE_ROWS] = { "guildhall_store_live_rows",
+                               "Rows of all tables, as PostgreSQL's statistics estimate them." },
+        [VACUUM_OLDEST_TRANSACTION] = { "guildhall_store_oldest_transaction_seconds",
+                                        "Age of the oldest transaction of any program on the "
+                                        "PostgreSQL database; vacuum removes no rows that it can "
+                                        "still see." },
+        [VACUUM_ID_AGE] = { "guildhall_store_transaction_id_age",
+                            "Transactions since the oldest transaction id of the PostgreSQL "
+                            "database was frozen; at two billion PostgreSQL refuses writes." },
+    };
+
+    api_append_metric(out, "guildhall_store_bytes", "gauge",
+                      "Size of the PostgreSQL database in bytes.", (uint64_t)v->bytes);
+    for (int i = 0; i < VACUUM_NUMBERS; i++)
+        api_append_metric(out, metrics[i].name, "gauge", metrics[i].help,
+                          v->vacuum[i] > 0 ? (uint64_t)v->vacuum[i] : 0);
+}
+
 void append_row_count_metrics(struct guildhall *g, struct buf *out)
 {
     static const struct {
@@ -153,6 +206,5 @@ void append_row_count_metrics(struct guildhall *g, struct buf *out)
     for (int i = 0; i < INVENTORY_TABLES; i++)
         api_append_metric(out, metrics[i].name, "gauge", metrics[i].help, (uint64_t)v->rows[i]);
     if (v->bytes >= 0)
-        api_append_metric(out, "guildhall_store_bytes", "gauge",
-                          "Size of the PostgreSQL database in bytes.", (uint64_t)v->bytes);
+        append_postgres_metrics(v, out);
 }

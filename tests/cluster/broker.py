@@ -123,6 +123,10 @@ class Broker:
                 subject, number = rest.split()
                 with self.lock:
                     self.clients[client][subject] = number
+            elif word == "UNSUB":
+                with self.lock:
+                    subjects = self.clients[client]
+                    self.clients[client] = {s: n for s, n in subjects.items() if n != rest}
             elif word == "PUB":
                 subject, size = rest.split()
                 if int(size) > self.max_payload:

@@ -8,6 +8,7 @@ import os
 import killed_nodes
 import resuming_client
 import session_starts
+import events_by_interest
 import lost_machines
 import cluster_nodes
 import guarantees as rounds
@@ -20,7 +21,7 @@ TRIES = 5  # attempts per fault, because some faults have an effect only sometim
 
 def caught(fault, test, executable, tries=1):
     os.environ["GUILDHALL_TEST_FAULT"] = fault
-    for module in (cluster_nodes, resuming_client, rounds, killed_nodes, session_starts, lost_machines, paused_nodes):
+    for module in (events_by_interest, cluster_nodes, resuming_client, rounds, killed_nodes, session_starts, lost_machines, paused_nodes):
         module.PATIENCE = 8  # the test waits for something that never happens
     try:
         for _ in range(tries):
@@ -74,9 +75,14 @@ def read_with_unknown_snapshot_is_detected(executable):
     caught("unknowing", session_starts.guild_views_of_nodes_match_the_store, executable, 3)
 
 
+def skipped_log_entries_are_detected(executable):
+    caught("unread-entries", events_by_interest.slow_session_start_misses_no_event, executable, 3)
+
+
 if __name__ == "__main__":
     run_cases("cluster/planted_faults", [
         empty_session_journal_is_detected,
+        skipped_log_entries_are_detected,
     ] + ([
         session_with_unknown_visibility_is_detected,
         replica_without_updates_is_detected,

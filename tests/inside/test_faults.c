@@ -25,6 +25,9 @@ static const char *const fault_words[] = {
     [TEST_FAULT_PATIENT_RESUME] = "patient-resume",
     [TEST_FAULT_LATE_COMMITS] = "late-commits",
     [TEST_FAULT_LATE_READS] = "late-looks",
+    [TEST_FAULT_NO_ADDRESSES] = "no-addresses",
+    [TEST_FAULT_NO_SUBSCRIPTIONS] = "no-subscriptions",
+    [TEST_FAULT_UNREAD_ENTRIES] = "unread-entries",
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

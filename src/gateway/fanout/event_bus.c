@@ -2,10 +2,13 @@
 #include <unistd.h>
 
 #include "base/test_faults.h"
+#include "cluster/log_address.h"
 #include "gateway/fanout/event_bus.h"
 #include "gateway/sessions/gateway_loop.h"
 #include "gateway/sessions/registry.h"
 #include "gateway/wire/gateway_event.h"
+
+enum { UNREAD_ENTRIES_AT_ONCE = 256 };
 
 /* All loops get every event, even loops without subscribers. The number of a loop's last event
  * shows its progress, on which moves of sessions between loops or nodes depend. */
@@ -25,20 +28,71 @@ static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
     }
 }
 
+/* The gateway may have started or stopped its loops since the batch was created. The caller holds
+ * the lock. */
+static void post_or_free_batch(const struct gateway *g, struct event_batch *b)
+{
+    if (!b->count || !b->loops || b->loops != g->gateway_loop_count)
+        event_batch_free(b);
+    else
+        post_batch_to_loops(g, b);
+}
+
+static void begin_numbers_of_position(struct gateway *g, uint64_t before)
+{
+    if (before > g->published)
+        g->published = before;
+}
+
+/* Posts the unread entries that were collected, with the numbers that their events would have. The
+ * caller holds the lock. */
+static void post_unread_entries(struct gateway *g)
+{
+    struct event_batch *b = g->unread_entries;
+
+    if (!b)
+        return;
+    g->unread_entries = NULL;
+    for (size_t i = 0; i < b->count; i++) {
+        struct gateway_event *n = b->events[i];
+
+        begin_numbers_of_position(g, (uint64_t)unread_entry_position(n) << EVENT_NUMBER_BITS);
+        n->number = g->published += unread_entry_events(n);
+    }
+    post_or_free_batch(g, b);
+}
+
 /* Numbers and posts the events with the lock held, so that every loop sees the same order. Numbers
  * begin after `before` or after the last number assigned, whichever is larger. */
 static void assign_numbers_and_post_batch(struct gateway *g, struct event_batch *b, uint64_t before)
 {
     pthread_mutex_lock(&g->publishing);
-    if (b->count && before > g->published)
-        g->published = before;
+    if (b->count) {
+        post_unread_entries(g);
+        begin_numbers_of_position(g, before);
+    }
     for (size_t i = 0; i < b->count; i++)
         b->events[i]->number = ++g->published;
-    /* The gateway may have started or stopped its loops since the batch was created. */
-    if (!b->count || !b->loops || b->loops != g->gateway_loop_count)
-        event_batch_free(b);
-    else
-        post_batch_to_loops(g, b);
+    post_or_free_batch(g, b);
+    pthread_mutex_unlock(&g->publishing);
+}
+
+void gateway_pass_over_log_position(struct gateway *g, int64_t position,
+                                    const struct log_address *a)
+{
+    pthread_mutex_lock(&g->publishing);
+    if (!g->unread_entries)
+        g->unread_entries = event_batch_new(g->gateway_loop_count, UNREAD_ENTRIES_AT_ONCE);
+    event_batch_add(g->unread_entries, unread_entry_new(position, a->events, a->keys, a->count));
+    if (g->unread_entries->count == UNREAD_ENTRIES_AT_ONCE)
+        post_unread_entries(g);
+    pthread_mutex_unlock(&g->publishing);
+}
+
+void gateway_publish_passed_over(struct gateway *g)
+{
+    pthread_mutex_lock(&g->publishing);
+    post_unread_entries(g);
     pthread_mutex_unlock(&g->publishing);
 }
 

@@ -37,6 +37,12 @@ struct gateway_event *loop_batch_next_event(struct loop_event_batch *p)
     return p->batch->events[p->begun++];
 }
 
+struct gateway_event *loop_batch_first_event(const struct loop_event_batch *p)
+{
+    assert(p->begun < p->batch->count);
+    return p->batch->events[p->begun];
+}
+
 bool loop_batch_is_consumed(const struct loop_event_batch *p)
 {
     return p->begun == p->batch->count;

@@ -43,6 +43,8 @@ void event_batch_free(struct event_batch *b);
 
 /* Returns the next event of the batch for this loop; there must be one. */
 struct gateway_event *loop_batch_next_event(struct loop_event_batch *p);
+/* Returns the event that loop_batch_next_event would return. */
+struct gateway_event *loop_batch_first_event(const struct loop_event_batch *p);
 bool loop_batch_is_consumed(
     const struct loop_event_batch *p); /* returns whether the delivery of all events was started */
 uint64_t loop_batch_last_number(const struct loop_event_batch *p);

@@ -42,16 +42,35 @@ static void release_current_batch(struct gateway_loop *h)
     h->queue.current = NULL;
 }
 
+/* Removes the first batch of the queue if all its events are taken. Returns whether it was
+ * removed. */
+static bool remove_first_batch_if_consumed(struct gateway_loop *h)
+{
+    struct loop_event_batch *p = h->queue.first;
+
+    if (!loop_batch_is_consumed(p))
+        return false;
+    h->queue.first = p->next;
+    if (!h->queue.first)
+        h->queue.end = &h->queue.first;
+    return true;
+}
+
+void event_queue_remove_first(struct gateway_loop *h)
+{
+    struct loop_event_batch *p = h->queue.first;
+
+    loop_batch_next_event(p);
+    if (remove_first_batch_if_consumed(h))
+        loop_batch_release(p);
+}
+
 static void begin_next_event(struct gateway_loop *h)
 {
     struct loop_event_batch *p = h->queue.first;
     struct gateway_event *n = loop_batch_next_event(p);
 
-    if (loop_batch_is_consumed(p)) {
-        h->queue.first = p->next;
-        if (!h->queue.first)
-            h->queue.end = &h->queue.first;
-    }
+    remove_first_batch_if_consumed(h);
     retain_event_if_needed(h, n);
     h->begun = n->number;
     h->queue.current = p;
@@ -61,20 +80,36 @@ static void begin_next_event(struct gateway_loop *h)
         gateway_upcalls.lists_on_event(h, n);
 }
 
-static void continue_current_event(struct gateway_loop *h)
+void event_queue_set_delivered(struct gateway_loop *h, uint64_t number)
 {
     const struct loop_resume_state *r = &h->resume;
 
+    h->begun = h->position = number;
+    if (r->journal_position && !test_fault_is_enabled(TEST_FAULT_EMPTY_JOURNAL))
+        atomic_store_explicit(r->journal_position, h->position, memory_order_release);
+    if (!links_are_empty(&r->leaving_transfers) || !links_are_empty(&r->releases))
+        gateway_upcalls.moves_continue(h);
+}
+
+static void continue_current_event(struct gateway_loop *h)
+{
     if (!gateway_upcalls.dispatch_continue(h))
         return;
     release_current_batch(h);
     h->queue.sending = false;
-    h->position = h->begun;
-    if (r->journal_position && !test_fault_is_enabled(TEST_FAULT_EMPTY_JOURNAL))
-        atomic_store_explicit(r->journal_position, h->position, memory_order_release);
     loop_budget_consume_ticks(h, TICKS_PER_EVENT);
-    if (!links_are_empty(&r->leaving_transfers) || !links_are_empty(&r->releases))
-        gateway_upcalls.moves_continue(h);
+    event_queue_set_delivered(h, h->begun);
+}
+
+void event_queue_prepend(struct gateway_loop *h, struct event_batch *b)
+{
+    struct loop_event_batch *p = &b->loop_batches[0];
+
+    p->gateway_loop = h;
+    p->next = h->queue.first;
+    if (!h->queue.first)
+        h->queue.end = &p->next;
+    h->queue.first = p;
 }
 
 static void post_event_queue_to_loop(struct gateway_loop *h)
@@ -94,6 +129,9 @@ static bool begin_reads_or_deliver_event(struct gateway_loop *h)
     } else if ((!h->queue.first || h->queue.was_delayed) && ordered_reads_are_due(h)) {
         h->queue.was_delayed = false;
         begin_ordered_reads(h);
+    } else if (h->queue.first && event_is_unread_entry(loop_batch_first_event(h->queue.first))) {
+        gateway_upcalls.pass_unread_entry(h);
+        loop_budget_consume_ticks(h, 1);
     } else if (h->queue.first) {
         begin_next_event(h);
     } else {
@@ -135,5 +173,6 @@ void event_queue_clear(struct gateway_loop *h)
     h->queue.first = NULL;
     h->queue.end = &h->queue.first;
     delayed_events_release(h);
+    gateway_upcalls.unread_entries_free(h);
     mem_free(h->queue.delivery);
 }

@@ -11,6 +11,7 @@
 struct delayed_events;
 struct event_delivery;
 struct gateway_loop;
+struct unread_entries_read;
 
 struct event_queue {
     struct loop_event_batch *first, **end; /* batches with events whose delivery was not started */
@@ -19,6 +20,8 @@ struct event_queue {
     bool sending;                     /* an event is being delivered */
     /* Delivery of the event in progress (fanout/); NULL before the first event. */
     struct event_delivery *delivery;
+    struct unread_entries_read *reading; /* see fanout/unread_entries.h; usually NULL */
+    bool log_is_unreadable;              /* the last attempt of `reading` failed */
     bool processing;
     bool was_delayed; /* since the last ordered reads, an iteration ended with queued events */
     struct loop_message post;
@@ -28,6 +31,12 @@ struct event_queue {
 void event_queue_on_batch_posted(struct loop_message *post); /* struct loop_event_batch */
 void event_queue_append(struct gateway_loop *h,
                         struct loop_event_batch *p); /* appends a batch to the queue */
+/* Removes the first queued event without delivering it. */
+void event_queue_remove_first(struct gateway_loop *h);
+/* Records that the delivery of all events up to this number has ended. */
+void event_queue_set_delivered(struct gateway_loop *h, uint64_t number);
+/* Inserts a batch for one loop before all other batches; the batch has an event. */
+void event_queue_prepend(struct gateway_loop *h, struct event_batch *b);
 /* Returns the number of the last queued event, or of the last event that was started if the queue
  * is empty. */
 uint64_t event_queue_last_number(const struct gateway_loop *h);

@@ -16,6 +16,7 @@
 
 enum {
     CUT_OFF_CHECK_MS = 50,
+    LOG_READ_RETRY_MS = 100,         /* see fanout/unread_entries.h */
     CUT_OFF_SOCKETS_PER_CHECK = 400, /* closing 10,000 sockets takes about 200 ms */
 };
 
@@ -61,6 +62,8 @@ static void create_loop_timers(struct gateway_loop_timers *t, const struct gatew
         deadline_list_new(loop, SHOW_OFFLINE_MS, true, on_session_show_offline_due);
     t->windows = deadline_list_new(loop, PRESENCE_MS, true, gateway_upcalls.presence_window_ended);
     t->cut_off = deadline_list_new(loop, CUT_OFF_CHECK_MS, false, close_sockets_if_cut_off);
+    t->log_reads =
+        deadline_list_new(loop, LOG_READ_RETRY_MS, false, gateway_upcalls.unread_entries_retry);
     if (g->cluster && cluster_has_nats(g->cluster))
         deadline_restart(t->cut_off, &t->cut_off_check);
 }
@@ -76,6 +79,18 @@ static void free_loop_timers(struct gateway_loop_timers *t)
     deadline_list_free(t->showing_offline);
     deadline_list_free(t->windows);
     deadline_list_free(t->cut_off);
+    deadline_list_free(t->log_reads);
+}
+
+/* Log entries are received from other nodes only if there is a topic for them. */
+static void update_interest_of_node(struct topics *all, const struct topic *t, bool exists)
+{
+    struct cluster *c = container_of(all, struct gateway_loop, topics)->gateway->cluster;
+
+    if (exists)
+        cluster_add_interest(c, t->kind, t->id);
+    else
+        cluster_remove_interest(c, t->kind, t->id);
 }
 
 static void gateway_loop_end_iteration(struct loop_iteration_callback *t)
@@ -108,6 +123,8 @@ struct gateway_loop *gateway_loop_new(struct gateway *g, struct loop *loop)
     links_init(&h->unpublished);
     topics_init(&h->topics, loop);
     h->topics.online_members = &g->online_members;
+    if (g->cluster && cluster_has_nats(g->cluster))
+        h->topics.on_topic_change = update_interest_of_node;
     if (g->directory)
         h->topics.on_guild_change = gateway_upcalls.directory_mark;
     h->queue.end = &h->queue.first;

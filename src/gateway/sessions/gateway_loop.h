@@ -37,7 +37,7 @@ struct loop_event_counter {
 struct gateway_loop_timers {
     struct deadline_list *hellos, *unauthenticated, *overdue, *dead, *invalidated;
     struct deadline_list *away, *showing_offline, *windows;
-    struct deadline_list *cut_off;
+    struct deadline_list *cut_off, *log_reads;
     struct deadline cut_off_check; /* next call of close_sockets_if_cut_off; unused without NATS */
 };
 

@@ -13,6 +13,7 @@
 
 struct account;
 struct session_directory;
+struct event_batch;
 struct gateway_loop;
 struct replicas;
 struct loop_event_counter;
@@ -20,7 +21,7 @@ struct loop_event_counter;
 /* Counters for /metrics. */
 struct gateway_counters {
     _Atomic uint64_t connected, identified, resumed, recovered, disconnected_slow, closed,
-        session_count, missed_log_rows;
+        session_count, missed_log_rows, unread_entries;
     _Atomic uint64_t accepted; /* accepted connections, whose numbers are unique */
 };
 
@@ -51,6 +52,7 @@ struct gateway {
     pthread_mutex_t publishing;
     /* Number of the last published event; written with the lock `publishing` held. */
     _Atomic uint64_t published;
+    struct event_batch *unread_entries; /* not posted yet, or NULL; needs the lock `publishing` */
     uint64_t first_number; /* in a cluster: events up to this number are older than this process */
     _Atomic bool draining;
     _Atomic int64_t delay_ms;       /* delay of events in ms, for tests of clients */

@@ -71,6 +71,8 @@ static void on_session_read_done(struct work_item *w, enum err e)
 static void session_read_begin(struct gateway_loop *h, struct session_store_read *l)
 {
     l->gateway_loop = h;
+    if (l->blocks_events && h->gateway->cluster)
+        gateway_publish_passed_over(h->gateway); /* the snapshot contains these positions */
     l->since = atomic_load(&h->gateway->published);
     l->delivered_position = (int64_t)(h->position >> EVENT_NUMBER_BITS);
     l->seen = (struct list){ 0 };

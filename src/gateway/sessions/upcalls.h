@@ -18,6 +18,10 @@ struct gateway_upcalls {
     void (*dispatch_begin)(struct gateway_loop *h, struct gateway_event *n);
     bool (*dispatch_continue)(struct gateway_loop *h);
     void (*dispatch_drop)(struct gateway_loop *h);
+    /* fanout/unread_entries.h */
+    void (*pass_unread_entry)(struct gateway_loop *h);
+    void (*unread_entries_free)(struct gateway_loop *h);
+    void (*unread_entries_retry)(struct deadline *d);
     /* presence/presence.h */
     void (*presence_change)(struct session *s, bool ending);
     void (*presence_window_ended)(struct deadline *d);

@@ -32,6 +32,8 @@ static struct topic *topic_get_or_create(struct topics *all, enum audience_kind 
         t->subscriptions = &t->one;
         t->cap = 1;
         map_put(&all->map, topic_map_key(kind, id), t);
+        if (all->on_topic_change)
+            all->on_topic_change(all, t, true);
     }
     return t;
 }
@@ -234,6 +236,8 @@ static void free_guild_view_later(struct topics *all, struct guild_view *v)
 
 static void topic_remove_from_loop(struct topics *all, struct topic *t)
 {
+    if (all->on_topic_change)
+        all->on_topic_change(all, t, false);
     map_remove(&all->map, topic_map_key(t->kind, t->id));
     if (all->delivering && *all->delivering == t)
         *all->delivering = NULL;

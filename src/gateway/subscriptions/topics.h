@@ -72,6 +72,8 @@ struct topics {
     struct online_members *online_members; /* online members of all loops, or NULL */
     /* Called when a session joins or leaves a guild. May be NULL. */
     void (*on_guild_change)(struct session *s);
+    /* Called when a topic was created, or is about to be freed. May be NULL. */
+    void (*on_topic_change)(struct topics *all, const struct topic *t, bool exists);
     struct guild_view *old; /* views of guilds without sessions on this loop, freed in steps */
     struct loop_message post;
     bool posted, closing;

@@ -59,6 +59,28 @@ void event_payload_begin(struct buf *payload, size_t max);
 /* Creates the event of an announcement for one of its audiences. */
 struct gateway_event *gateway_event_from_announcement(const struct emitted_event *a,
                                                       struct audience to);
+
+/* An unread entry stands for the events of a log entry that this node has not received. It has the
+ * number of the last of these events, and log address keys (cluster/log_address.h). */
+struct gateway_event *unread_entry_new(int64_t position, uint64_t events, const uint64_t *keys,
+                                       size_t key_count);
+
+static inline bool event_is_unread_entry(const struct gateway_event *n)
+{
+    return n->type == EVENT_NONE;
+}
+
+static inline int64_t unread_entry_position(const struct gateway_event *n)
+{
+    return (int64_t)n->to.id;
+}
+
+/* Returns the number of events of the entry. */
+static inline uint64_t unread_entry_events(const struct gateway_event *n)
+{
+    return n->guild_id;
+}
+
 struct gateway_event *gateway_event_ref(struct gateway_event *n);
 void gateway_event_unref(struct gateway_event *n); /* accepts NULL */
 

@@ -178,6 +178,12 @@ static void metrics_contain_numbers_of_accounts_guilds_and_messages(struct world
     expect(metrics_contain(w, "\nguildhall_guilds 1\n"));
     expect(metrics_contain(w, "\nguildhall_messages 3\n"));
     expect(metrics_contain(w, "\nguildhall_store_bytes "));
+    if (world_config(w)->store) { /* PostgreSQL */
+        expect(metrics_contain(w, "\nguildhall_store_dead_rows "));
+        expect(metrics_contain(w, "\nguildhall_store_live_rows "));
+        expect(metrics_contain(w, "\nguildhall_store_oldest_transaction_seconds "));
+        expect(!metrics_contain(w, "\nguildhall_store_transaction_id_age 0\n"));
+    }
 }
 
 static void metrics_counters_increase_with_requests(struct world *w)

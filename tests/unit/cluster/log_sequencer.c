@@ -173,6 +173,114 @@ static void unreadable_published_entry_is_read_from_the_log(void **state)
     mem_free(h);
 }
 
+/* Whether the sequencer needs entries with an address, and the positions that it passed over. */
+static bool needed;
+static int64_t passed_over[POSITIONS];
+static size_t passed_over_count;
+
+static bool need_entries(void *arg, const struct log_address *a)
+{
+    (void)arg;
+    assert_int_equal(a->count, 1);
+    return needed;
+}
+
+static void record_passed_over_position(void *arg, int64_t position, const struct log_address *a)
+{
+    const struct arrivals *h = arg;
+
+    assert_true(a->keys[0] == (uint64_t)position);
+    assert_true(!h->count || h->positions[h->count - 1] < position);
+    passed_over[passed_over_count++] = position;
+}
+
+static void offer_address(struct log_sequencer *l, int64_t position, bool with_entry)
+{
+    struct arena *arena = arena_new();
+    struct emitted_event n = { .event = EVENT_GUILD_UPDATE, .guild_id = (snowflake)position };
+    struct log_entry f = { .announced = &n };
+    struct log_address a = {
+        .count = 1, .keys = { (uint64_t)position }, .events = 1, .hash = (uint64_t)position
+    };
+
+    log_sequencer_offer_address(l, position, &a,
+                                with_entry ? log_entry_encode(&f, arena) : STR(""));
+    arena_free(arena);
+}
+
+static void entry_with_only_an_address_is_passed_over_unless_it_is_needed(void **state)
+{
+    (void)state;
+    struct arrivals *h = mem_new(sizeof *h);
+    struct log_entry_sink sink = { h, record_delivered_log_entry, need_entries,
+                                   record_passed_over_position };
+    struct log_sequencer *l = log_sequencer_new(&sink, FIRST);
+    struct delivered_log_entry delivered[DELIVERED_ENTRIES_RECORDED];
+
+    log_sequencer_record_delivered(l);
+    needed = false;
+    offer_address(l, FIRST + 1, true); /* not delivered: nobody needs it */
+    offer_address(l, FIRST, false);
+    assert_int_equal(passed_over_count, 2);
+    assert_int_equal(log_sequencer_next_position(l), FIRST + 2);
+    assert_int_equal(h->count, 0);
+    assert_int_equal(log_sequencer_list_delivered(l, delivered), 2);
+    assert_true(delivered[1].position == FIRST + 1 && delivered[1].hash == FIRST + 1);
+
+    needed = true;
+    offer_address(l, FIRST + 2, false);
+    assert_int_equal(log_sequencer_next_position(l), FIRST + 2);
+    assert_int_equal(log_sequencer_greatest_position(l), FIRST + 2);
+    offer_frame(l, FIRST + 2, false); /* read from the log */
+    offer_address(l, FIRST + 3, true);
+    offer_address(l, FIRST + 3, false);
+    assert_int_equal(h->count, 2);
+
+    /* Whether an entry is needed is decided when its turn comes. */
+    needed = false;
+    offer_address(l, FIRST + 5, false);
+    needed = true;
+    offer_frame(l, FIRST + 4, true);
+    assert_int_equal(log_sequencer_next_position(l), FIRST + 5);
+    offer_address(l, FIRST + 5, true);
+    assert_int_equal(h->count, 4);
+    assert_int_equal(passed_over_count, 2);
+    log_sequencer_free(l);
+    mem_free(h);
+}
+
+/* Every position is delivered or passed over once, in order (record_passed_over_position). */
+static void addresses_and_entries_arrive_in_any_order(void **state)
+{
+    (void)state;
+    struct arrivals *h = mem_new(sizeof *h);
+    struct log_entry_sink sink = { h, record_delivered_log_entry, need_entries,
+                                   record_passed_over_position };
+    struct log_sequencer *l = log_sequencer_new(&sink, FIRST);
+    int64_t next;
+
+    srand(2);
+    passed_over_count = 0;
+    while ((next = log_sequencer_next_position(l)) < FIRST + POSITIONS) {
+        int64_t position = next + rand() % 20;
+
+        needed = rand() % 2;
+        if (position >= FIRST + POSITIONS)
+            continue;
+        if (rand() % 4)
+            offer_address(l, position, rand() % 2);
+        else if (rand() % 2)
+            offer_frame(l, position, rand() % 2);
+        else
+            log_sequencer_abort_missing(l, next - 1);
+    }
+    assert_int_equal(h->count + passed_over_count, POSITIONS);
+    for (size_t i = 1; i < h->count; i++)
+        assert_true(h->positions[i - 1] < h->positions[i]);
+    log_sequencer_free(l);
+    mem_free(h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +289,8 @@ int main(void)
         cmocka_unit_test(log_entries_too_far_ahead_are_not_buffered),
         cmocka_unit_test(unreadable_log_entry_is_skipped_and_counted),
         cmocka_unit_test(unreadable_published_entry_is_read_from_the_log),
+        cmocka_unit_test(entry_with_only_an_address_is_passed_over_unless_it_is_needed),
+        cmocka_unit_test(addresses_and_entries_arrive_in_any_order),
     };
 
     return cmocka_run_group_tests_name("cluster/line", tests, NULL, NULL);

@@ -34,11 +34,16 @@ void retain_events_after_restart(struct gateway_loop *h)
     deadline_restart(h->resume.retain_timer, &h->resume.retain_end);
 }
 
+bool loop_retains_events(const struct gateway_loop *h)
+{
+    return h->resume.retains_all || !links_are_empty(&h->resume.arriving);
+}
+
 void retain_event_if_needed(struct gateway_loop *h, struct gateway_event *n)
 {
     struct loop_resume_state *r = &h->resume;
 
-    if (!r->retains_all && links_are_empty(&r->arriving))
+    if (!loop_retains_events(h))
         return;
     retained_events_add(&r->retained, n);
     r->retained_bytes += r->retains_all ? gateway_event_payload(n).n : 0;

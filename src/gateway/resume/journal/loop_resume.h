@@ -34,6 +34,8 @@ void loop_resume_init(struct gateway_loop *h);
 void loop_resume_clear(struct gateway_loop *h);
 /* Retains all events from now on, for as long as a session can be resumed. Call it on the loop. */
 void retain_events_after_restart(struct gateway_loop *h);
+/* Returns whether a session that arrives on this loop may need events that begin now. */
+bool loop_retains_events(const struct gateway_loop *h);
 /* Called when the delivery of an event begins; retains the event if a session needs it. */
 void retain_event_if_needed(struct gateway_loop *h, struct gateway_event *n);
 

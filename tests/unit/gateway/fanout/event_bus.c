@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "cluster/log_address.h"
 #include "gateway/fanout/event_bus.h"
 #include "gateway/gateway.h"
 #include "gateway/sessions/gateway_loop.h"
@@ -124,15 +125,51 @@ static void event_numbers_are_derived_from_the_log_position(void **state)
     assert_int_equal(world.gateway->published, (UINT64_C(7) << EVENT_NUMBER_BITS) + EVENTS);
 }
 
+static uint64_t loop_position(unsigned loop)
+{
+    uint64_t at = 0;
+
+    loop_call_and_wait(loops_get(world.loops, loop), read_loop_position, &at);
+    return at;
+}
+
+/* Passed over positions are collected until an event follows. They use as many numbers as they
+ * have events, so that these have the same numbers as on other nodes. */
+static void passed_over_positions_are_posted_before_the_next_event(void **state)
+{
+    struct log_address a = { .count = 1,
+                             .keys = { log_address_key(AUDIENCE_GUILD, 1) },
+                             .events = 3 };
+    uint64_t before = world.gateway->published;
+
+    (void)state;
+    gateway_pass_over_log_position(world.gateway, 13, &a);
+    gateway_pass_over_log_position(world.gateway, 14, &a);
+    assert_int_equal(world.gateway->published, before);
+    publish_event_to_loops(world.gateway,
+                           gateway_event_new(EVENT_READY, audience_of_user(1), STR("{}")));
+    uint64_t last = (UINT64_C(14) << EVENT_NUMBER_BITS) + 3 + 1;
+    assert_int_equal(world.gateway->published, last);
+    for (unsigned i = 0; i < LOOPS; i++)
+        assert_int_equal(loop_position(i), last);
+    for (int64_t position = 15; position < 15 + 300; position++)
+        gateway_pass_over_log_position(world.gateway, position, &a);
+    assert_true(world.gateway->published >= UINT64_C(200) << EVENT_NUMBER_BITS);
+    gateway_publish_passed_over(world.gateway);
+    last = (UINT64_C(314) << EVENT_NUMBER_BITS) + 3;
+    for (unsigned i = 0; i < LOOPS; i++)
+        assert_int_equal(loop_position(i), last);
+}
+
 static void local_events_do_not_exceed_the_number_range_of_a_position(void **state)
 {
     enum { MANY = 10 * 1000 * 1000 };
 
     (void)state;
-    gateway_publish_at_log_position(world.gateway, 11, world.list);
+    gateway_publish_at_log_position(world.gateway, 411, world.list);
     world.gateway->published += MANY;
-    gateway_publish_at_log_position(world.gateway, 12, world.list);
-    assert_int_equal(world.gateway->published, (UINT64_C(12) << EVENT_NUMBER_BITS) + EVENTS);
+    gateway_publish_at_log_position(world.gateway, 412, world.list);
+    assert_int_equal(world.gateway->published, (UINT64_C(412) << EVENT_NUMBER_BITS) + EVENTS);
 }
 
 static void private_channel_event_is_published_once_per_recipient(void **state)
@@ -194,6 +231,7 @@ int main(void)
         cmocka_unit_test(commit_with_many_events_posts_one_message_per_loop),
         cmocka_unit_test(every_loop_reaches_the_last_event_number),
         cmocka_unit_test(event_numbers_are_derived_from_the_log_position),
+        cmocka_unit_test(passed_over_positions_are_posted_before_the_next_event),
         cmocka_unit_test(local_events_do_not_exceed_the_number_range_of_a_position),
         cmocka_unit_test(private_channel_event_is_published_once_per_recipient),
         cmocka_unit_test(commits_during_gateway_stop_are_safe),

@@ -1,0 +1,117 @@
+/* interest.c - the guilds and users that have sessions on this node (see interest.h). */
+#include "cluster/interest.h"
+
+#include <pthread.h>
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+struct interest_part {
+    unsigned keys; /* number of keys of this part */
+    bool subscribed;
+    int64_t unused_since; /* time in ms; 0 if keys is not 0 or the time is not set yet */
+};
+
+struct interest {
+    interest_subscribe subscribe;
+    void *arg;
+    pthread_mutex_t lock;
+    struct map counts; /* hash of the key -> number of interest_add without interest_remove */
+    struct interest_part parts[LOG_PARTS];
+};
+
+struct interest *interest_new(interest_subscribe subscribe, void *arg)
+{
+    struct interest *i = mem_new(sizeof *i);
+
+    i->subscribe = subscribe;
+    i->arg = arg;
+    map_init(&i->counts);
+    pthread_mutex_init(&i->lock, NULL);
+    return i;
+}
+
+void interest_free(struct interest *i)
+{
+    if (!i)
+        return;
+    map_clear(&i->counts);
+    pthread_mutex_destroy(&i->lock);
+    mem_free(i);
+}
+
+/* hash_u64 maps different keys to different numbers. */
+static uintptr_t key_count(const struct interest *i, uint64_t key)
+{
+    return (uintptr_t)map_get(&i->counts, hash_u64(key));
+}
+
+static void set_key_count(struct interest *i, uint64_t key, uintptr_t count)
+{
+    if (count)
+        map_put(&i->counts, hash_u64(key), (void *)count);
+    else
+        map_remove(&i->counts, hash_u64(key));
+}
+
+void interest_add(struct interest *i, uint64_t key)
+{
+    struct interest_part *p = &i->parts[log_address_key_part(key)];
+
+    pthread_mutex_lock(&i->lock);
+    uintptr_t count = key_count(i, key);
+    set_key_count(i, key, count + 1);
+    p->keys += !count;
+    p->unused_since = 0;
+    if (!p->subscribed) {
+        p->subscribed = true;
+        i->subscribe(i->arg, log_address_key_part(key), true);
+    }
+    pthread_mutex_unlock(&i->lock);
+}
+
+void interest_remove(struct interest *i, uint64_t key)
+{
+    pthread_mutex_lock(&i->lock);
+    uintptr_t count = key_count(i, key);
+    if (count) {
+        set_key_count(i, key, count - 1);
+        i->parts[log_address_key_part(key)].keys -= count == 1;
+    }
+    pthread_mutex_unlock(&i->lock);
+}
+
+bool interest_includes(struct interest *i, const struct log_address *a)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&i->lock);
+    for (unsigned k = 0; k < a->count && !found; k++)
+        found = key_count(i, a->keys[k]);
+    pthread_mutex_unlock(&i->lock);
+    return found;
+}
+
+static void end_subscription_if_unused(struct interest *i, unsigned part, int64_t now_ms)
+{
+    struct interest_part *p = &i->parts[part];
+
+    if (!p->subscribed || p->keys)
+        return;
+    if (!p->unused_since) {
+        p->unused_since = now_ms;
+    } else if (now_ms - p->unused_since >= INTEREST_KEEP_MS) {
+        p->subscribed = false;
+        p->unused_since = 0;
+        i->subscribe(i->arg, part, false);
+    }
+}
+
+void interest_end_unused_subscriptions(struct interest *i, int64_t now_ms)
+{
+    pthread_mutex_lock(&i->lock);
+    for (unsigned part = 0; part < LOG_PARTS; part++)
+        end_subscription_if_unused(i, part, now_ms);
+    pthread_mutex_unlock(&i->lock);
+}

@@ -1,0 +1,107 @@
+/* log_address.c - computes, encodes and decodes addresses of log entries (see log_address.h). */
+#include "cluster/log_address.h"
+
+#include "base/hash.h"
+#include "base/serial.h"
+
+/* Adds a key. Returns false if there are too many. */
+static bool add_key(struct log_address *a, enum audience_kind kind, snowflake id)
+{
+    uint64_t key = log_address_key(kind, id);
+
+    for (unsigned i = 0; i < a->count; i++)
+        if (a->keys[i] == key)
+            return true;
+    if (a->count == LOG_ADDRESS_KEYS_MAX)
+        return false;
+    a->keys[a->count++] = key;
+    return true;
+}
+
+/* Adds the audiences for which the gateway creates events (for_each_announced_event). */
+static bool add_audiences_of_event(struct log_address *a, const struct emitted_event *e)
+{
+    const snowflake *people = e->member_ids.items;
+    bool fits = e->to.kind != AUDIENCE_SESSION;
+
+    if (e->to.kind != AUDIENCE_CHANNEL) {
+        fits = fits && add_key(a, e->to.kind, e->to.id);
+        a->events++;
+    }
+    for (size_t i = 0; i < e->member_ids.count && fits; i++, a->events++)
+        fits = add_key(a, AUDIENCE_USER, people[i]);
+    return fits;
+}
+
+bool log_address_of_entry(const struct log_entry *f, struct str bytes, struct log_address *ret)
+{
+    *ret = (struct log_address){ 0 };
+    if (f->revocations || f->move || f->voices)
+        return false;
+    for (const struct emitted_event *e = f->announced; e; e = e->next)
+        if (!add_audiences_of_event(ret, e))
+            return false;
+    if (ret->count)
+        ret->hash = hash_str(bytes);
+    return ret->count > 0;
+}
+
+unsigned log_address_key_part(uint64_t key)
+{
+    return (unsigned)(hash_u64(key) % LOG_PARTS);
+}
+
+static unsigned add_parts_of_kind(const struct log_address *a, enum audience_kind kind,
+                                  unsigned out[LOG_ADDRESS_KEYS_MAX])
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < a->count; i++) {
+        unsigned part = log_address_key_part(a->keys[i]), at = 0;
+
+        if (log_address_key_kind(a->keys[i]) != kind)
+            continue;
+        while (at < count && out[at] != part)
+            at++;
+        out[at] = part;
+        count += at == count;
+    }
+    return count;
+}
+
+unsigned log_address_list_parts(const struct log_address *a, unsigned out[LOG_ADDRESS_KEYS_MAX])
+{
+    unsigned count = add_parts_of_kind(a, AUDIENCE_GUILD, out);
+
+    return count ? count : add_parts_of_kind(a, AUDIENCE_USER, out);
+}
+
+void log_address_append(const struct log_address *a, struct buf *out)
+{
+    serial_put_u64(out, a->count);
+    for (unsigned i = 0; i < a->count; i++)
+        serial_put_u64(out, a->keys[i]);
+    serial_put_u64(out, a->events);
+    serial_put_u64(out, a->hash);
+}
+
+bool log_address_decode(struct str *bytes, struct log_address *ret)
+{
+    struct serial_reader in = { .rest = *bytes };
+    uint64_t count = serial_get_u64(&in);
+
+    *ret = (struct log_address){ 0 };
+    if (in.bad || !count || count > LOG_ADDRESS_KEYS_MAX)
+        return false;
+    ret->count = (unsigned)count;
+    for (unsigned i = 0; i < ret->count; i++) {
+        ret->keys[i] = serial_get_u64(&in);
+        in.bad |= log_address_key_kind(ret->keys[i]) > AUDIENCE_GUILD;
+    }
+    ret->events = serial_get_u64(&in);
+    ret->hash = serial_get_u64(&in);
+    /* Events of an entry have numbers of their position only (EVENT_NUMBER_BITS). */
+    in.bad |= !ret->events || ret->events > 1 << 20;
+    *bytes = in.rest;
+    return !in.bad;
+}

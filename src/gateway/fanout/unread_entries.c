@@ -1,0 +1,219 @@
+/* unread_entries.c - passes over unread log entries, or reads them (see unread_entries.h). */
+#include "gateway/fanout/unread_entries.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/test_faults.h"
+#include "cluster/cluster.h"
+#include "gateway/fanout/event_bus.h"
+#include "gateway/resume/journal/event_log.h"
+#include "gateway/sessions/gateway_loop.h"
+#include "gateway/sessions/registry.h"
+
+enum { ENTRIES_PER_READ = 32 };
+
+/* A read of successive unread entries. If it fails, it is repeated. */
+struct unread_entries_read {
+    struct session_store_read store_read;
+    struct deadline deadline; /* time of the next attempt */
+    struct gateway_loop *gateway_loop;
+    unsigned count;
+    struct unread_entry {
+        int64_t position;
+        uint64_t last, events; /* number of its last event, and number of its events */
+    } entries[ENTRIES_PER_READ];
+    /* Results of the read. */
+    struct gateway_event **found;
+    size_t found_count, found_cap;
+    int64_t missing; /* position that is not in the log, or 0 */
+    uint64_t number; /* number of the event that was decoded last */
+    uint64_t last_number;
+};
+
+static bool loop_has_recipients(struct gateway_loop *h, uint64_t key)
+{
+    enum audience_kind kind = log_address_key_kind(key);
+    snowflake id = log_address_key_id(key);
+
+    return topic_find(&h->topics, kind, id) ||
+           (kind == AUDIENCE_GUILD && h->member_tables &&
+            guild_has_member_lists(&h->gateway->online_members, id));
+}
+
+/* Returns whether a session on this loop, or one that arrives, may need events of the entry. */
+static bool loop_needs_entry(struct gateway_loop *h, const struct gateway_event *n)
+{
+    if (test_fault_is_enabled(TEST_FAULT_UNREAD_ENTRIES))
+        return false;
+    if (loop_retains_events(h))
+        return true;
+    for (size_t i = 0; i < n->to.user_count; i++)
+        if (loop_has_recipients(h, n->to.user_ids[i]))
+            return true;
+    return false;
+}
+
+static void discard_found_events(struct unread_entries_read *x)
+{
+    while (x->found_count)
+        gateway_event_unref(x->found[--x->found_count]);
+}
+
+static void unread_entries_read_free(struct unread_entries_read *x)
+{
+    deadline_cancel(&x->deadline);
+    discard_found_events(x);
+    mem_free(x->found);
+    mem_free(x);
+}
+
+static void add_found_event(void *arg, struct gateway_event *n)
+{
+    struct unread_entries_read *x = arg;
+
+    if (x->number < x->last_number)
+        x->number++;
+    n->number = x->number;
+    if (x->found_count == x->found_cap) {
+        x->found_cap = x->found_cap ? x->found_cap * 2 : 16;
+        x->found = mem_resize(x->found, x->found_cap * sizeof *x->found);
+    }
+    x->found[x->found_count++] = n;
+}
+
+/* Decodes the row of an entry. Returns false if the log does not have it, or it is malformed. */
+static bool decode_entry(struct unread_entries_read *x, const struct unread_entry *entry,
+                         const struct list *list, struct arena *arena)
+{
+    const struct event_log_row *row = list->items, *end = row + list->count;
+    struct log_entry frame;
+
+    while (row < end && row->position < entry->position)
+        row++;
+    if (row == end || row->position > entry->position ||
+        !log_entry_decode(row->body, arena, &frame))
+        return false;
+    x->last_number = entry->last;
+    x->number = entry->last - entry->events;
+    for_each_announced_event(frame.announced, add_found_event, x);
+    return true;
+}
+
+static enum err read_unread_entries(struct session_store_read *l, struct tx *tx)
+{
+    struct unread_entries_read *x = container_of(l, struct unread_entries_read, store_read);
+    int64_t first = x->entries[0].position, last = x->entries[x->count - 1].position;
+    struct list rows = { 0 };
+
+    discard_found_events(x); /* the store may run this function again */
+    x->missing = 0;
+    enum err e = read_event_log_page(tx, first - 1, last, last - first + 1, &rows);
+    for (unsigned i = 0; i < x->count && !e && !x->missing; i++)
+        if (!decode_entry(x, &x->entries[i], &rows, tx_arena(tx)))
+            x->missing = x->entries[i].position;
+    return e;
+}
+
+/* Replaces the unread entries at the front of the queue by their events. */
+static void replace_entries_by_events(struct unread_entries_read *x)
+{
+    struct gateway_loop *h = x->gateway_loop;
+    uint64_t last = x->entries[x->count - 1].last;
+    struct event_batch *b = x->found_count ? event_batch_new(1, x->found_count) : NULL;
+
+    for (unsigned i = 0; i < x->count; i++)
+        event_queue_remove_first(h);
+    for (size_t i = 0; i < x->found_count; i++)
+        event_batch_add(b, x->found[i]);
+    x->found_count = 0;
+    if (b)
+        event_queue_prepend(h, b);
+    else
+        event_queue_set_delivered(h, last);
+}
+
+/* The row of a committed entry is missing if this process was suspended for longer than the log is
+ * retained, or if the database lost its last commits. */
+static void stop_because_entry_is_missing(const struct unread_entries_read *x)
+{
+    log_error("gateway: the event log does not have the entry %lld, which other nodes have "
+              "published; this server stops, and clients resume on other nodes",
+              (long long)x->missing);
+    cluster_stop_after_lost_events(x->gateway_loop->gateway->cluster);
+}
+
+static void on_unread_entries_read(struct session_store_read *l, enum err e)
+{
+    struct unread_entries_read *x = container_of(l, struct unread_entries_read, store_read);
+    struct gateway_loop *h = x->gateway_loop;
+
+    h->queue.log_is_unreadable = e || x->missing;
+    if (e) {
+        deadline_restart(h->timers.log_reads, &x->deadline);
+        return;
+    }
+    if (x->missing) {
+        stop_because_entry_is_missing(x);
+        return;
+    }
+    h->queue.reading = NULL;
+    h->reads.blocking--;
+    atomic_fetch_add(&h->gateway->count.unread_entries, x->count);
+    replace_entries_by_events(x);
+    unread_entries_read_free(x);
+}
+
+static void begin_reading(struct unread_entries_read *x)
+{
+    x->store_read =
+        (struct session_store_read){ .run = read_unread_entries, .done = on_unread_entries_read };
+    store_read_begin_now(x->gateway_loop, &x->store_read);
+}
+
+void unread_entries_retry(struct deadline *d)
+{
+    begin_reading(container_of(d, struct unread_entries_read, deadline));
+}
+
+/* Reads the first entry of the queue together with those after it that the loop needs, too. */
+static void begin_reading_first_entries(struct gateway_loop *h)
+{
+    const struct loop_event_batch *p = h->queue.first;
+    struct unread_entries_read *x = mem_new(sizeof *x);
+
+    x->gateway_loop = h;
+    for (size_t i = p->begun; i < p->batch->count && x->count < ENTRIES_PER_READ; i++) {
+        const struct gateway_event *n = p->batch->events[i];
+
+        if (!event_is_unread_entry(n) || !loop_needs_entry(h, n))
+            break;
+        x->entries[x->count++] = (struct unread_entry){
+            .position = unread_entry_position(n),
+            .last = n->number,
+            .events = unread_entry_events(n),
+        };
+    }
+    h->queue.reading = x;
+    h->reads.blocking++; /* events wait; until the end, also after a failure */
+    begin_reading(x);
+}
+
+void unread_entry_pass(struct gateway_loop *h)
+{
+    const struct gateway_event *n = loop_batch_first_event(h->queue.first);
+    uint64_t number = n->number;
+
+    if (loop_needs_entry(h, n)) {
+        begin_reading_first_entries(h);
+        return;
+    }
+    event_queue_remove_first(h);
+    event_queue_set_delivered(h, number);
+}
+
+void unread_entries_free(struct gateway_loop *h)
+{
+    if (h->queue.reading)
+        unread_entries_read_free(h->queue.reading);
+    h->queue.reading = NULL;
+}

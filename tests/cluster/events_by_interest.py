@@ -1,0 +1,321 @@
+#!/usr/bin/env python3
+"""events_by_interest - tests that a node receives a log entry only if it has sessions of its guild or users,
+and that no session misses an event because of that: one that starts, joins a guild or moves while
+events flow, and with nodes of a version that does not know addresses of log entries."""
+
+import contextlib
+import os
+import threading
+import time
+
+from broker import Broker
+from cluster_nodes import PATIENCE, Ring, Session, expect, place_of
+from cases import run_cases
+from process import register
+from server_restart import LONG
+from session_moves import move_about
+from voice import guild_with
+
+FAULT = "GUILDHALL_TEST_FAULT"
+WORDS = "w" * 1900
+STARTS = 60 if LONG else 12
+WORLD = {"users": [{"username": name} for name in ("ada", "bob", "cyd")],
+         "guilds": [guild_with("Hall", "ada", ["bob"]), guild_with("Cave", "cyd")]}
+BYTES, PASSED = "guildhall_nats_entry_bytes_total", "guildhall_log_passed_over_total"
+
+
+@contextlib.contextmanager
+def fault(*names):
+    """Enables faults in nodes that start meanwhile, in addition to those of planted_faults.py."""
+    before = os.environ.get(FAULT)
+    os.environ[FAULT] = ",".join(filter(None, (before, *names)))
+    try:
+        yield
+    finally:
+        os.environ.pop(FAULT)
+        if before:
+            os.environ[FAULT] = before
+
+
+@contextlib.contextmanager
+def cluster(executable, nodes=3, world=None, by_address=True):
+    """A cluster whose nodes send log entries by address."""
+    broker = Broker()
+    with Ring(executable, nodes=nodes, bus=broker.url, world=world or WORLD) as ring:
+        ring.wait_metric("guildhall_nats_connected", 1)
+        ring.wait_metric("guildhall_nats_sends_by_address", int(by_address))
+        yield ring
+    broker.kill()
+
+
+def post(ring, channel, count, token, node=1, words=WORDS):
+    client = ring.client(node, token)
+    for number in range(count):
+        status, answer = client.call("POST", f"/channels/{channel}/messages",
+                                     {"content": f"{number} {words}"})
+        expect(status == 200, f"a message: {status} {answer}")
+
+
+def wait_for_count(session, count):
+    session.wait(lambda events: sum(t == "MESSAGE_CREATE" for t, _ in events) >= count, "the messages")
+
+
+def wait_for_positions(ring):
+    """Waits until all nodes have reached the same position of the log."""
+    deadline = time.monotonic() + PATIENCE
+    while len({ring.metric(node, "guildhall_log_position") for node in ring.servers}) > 1:
+        expect(time.monotonic() < deadline, "a node does not reach the position of the others")
+        time.sleep(0.02)
+
+
+def nodes_without_sessions_receive_no_entries(executable):
+    with cluster(executable) as ring:
+        ada, bob, cyd = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        sessions = [Session(ring.servers[1].port, ada), Session(ring.servers[2].port, bob)]
+        before = {name: [ring.metric(node, name) for node in (1, 2, 3)]
+                  for name in (BYTES, PASSED, "guildhall_log_read_total")}
+        post(ring, channel, 50, ada)
+        for session in sessions:
+            wait_for_count(session, 50)
+        wait_for_positions(ring)
+        got = {name: [ring.metric(node, name) - before[name][node - 1] for node in (1, 2, 3)]
+               for name in before}
+        print(got)
+        expect(got[BYTES][1] >= 50 * len(WORDS), f"the node of a member received {got[BYTES][1]} bytes")
+        expect(got[BYTES][2] == 0, f"a node without sessions received {got[BYTES][2]} bytes")
+        # The log is also read every 50 ms, perhaps just before an address arrives.
+        read = got["guildhall_log_read_total"][2]
+        expect(got[PASSED][2] > 0 and got[PASSED][2] + read >= 50 and got[PASSED][1] == 0, str(got))
+        # A session of another guild does not change that; a session of the guild does, at once.
+        other = Session(ring.servers[3].port, cyd)
+        third = Session(ring.servers[3].port, bob)
+        post(ring, channel, 20, ada)
+        wait_for_count(third, 20)
+        expect(not other.contents(), "a session received messages of another guild")
+        expect(ring.metric(3, BYTES) - before[BYTES][2] >= 19 * len(WORDS), "entries were not sent to the node")
+        for session in (*sessions, other, third):
+            session.close()
+
+
+class Writer(threading.Thread):
+    """Posts messages through nodes 1 and 2 in turn until it is told to end."""
+
+    def __init__(self, ring, channel, token):
+        super().__init__(daemon=True)
+        self.ring, self.channel, self.token = ring, channel, token
+        self.ending, self.trouble, self.count = False, None, 0
+        self.start()
+
+    def run(self):
+        clients = [self.ring.client(node, self.token) for node in (1, 2)]
+        while not self.ending:
+            status, answer = clients[self.count % 2].call(
+                "POST", f"/channels/{self.channel}/messages", {"content": f"{self.count}"})
+            if status != 200:
+                self.trouble = f"{status} {answer}"
+                return
+            self.count += 1
+            time.sleep(0.002)
+
+    def end(self):
+        self.ending = True
+        self.join(PATIENCE)
+        expect(not self.trouble, f"a writer: {self.trouble}")
+
+
+def last_message_id(guilds, channel):
+    """Returns the last message that the client knows from READY or GUILD_CREATE."""
+    return int([c.get("last_message_id") or 0 for g in guilds for c in g["channels"]
+                if c["id"] == channel][0])
+
+
+def check_complete(session, after, all_messages):
+    """Checks that the session received every message after that id once and in order."""
+    expected = [text for number, text in all_messages if number > after]
+    got = session.contents()
+    expect(got == expected, f"{len(got)} instead of {len(expected)} messages after {after}, missing "
+           f"{[t for t in expected if t not in got][:3]}, "
+           f"too many {[t for t in got if t not in expected][:3]}")
+
+
+def wait_for_the_end(*sessions):
+    for session in sessions:
+        session.wait(lambda events: any(t == "MESSAGE_CREATE" and d["content"] == "0 the end"
+                                        for t, d in events), "the end")
+
+
+def messages_of(ring, channel, token):
+    """Returns ids and contents of all messages of a channel, oldest first."""
+    client, everything, last = ring.client(1, token), [], 1
+    while True:
+        status, page = client.call("GET", f"/channels/{channel}/messages?limit=100&after={last}")
+        expect(status == 200, f"messages: {status}")
+        everything += sorted((int(m["id"]), m["content"]) for m in page)
+        if len(page) < 100:
+            return everything
+        last = everything[-1][0]
+
+
+def session_that_starts_while_events_flow_misses_none(executable):
+    """Each session is the first of its guild on its node."""
+    people = [f"user{number}" for number in range(STARTS)]
+    world = {"users": [{"username": name} for name in ("ada", *people)],
+             "guilds": [guild_with(f"Hall of {name}", "ada", [name]) for name in people]}
+    with cluster(executable, world=world) as ring:
+        ada = ring.tokens[0]
+        counts = []
+        for token in ring.tokens[1:]:
+            _, channel = place_of(ring.client(1, token))
+            writer = Writer(ring, channel, ada)
+            session = Session(ring.servers[3].port, token)
+            after = last_message_id(session.ready["guilds"], channel)
+            wait_for_count(session, 5)
+            writer.end()
+            post(ring, channel, 1, ada, words="the end")
+            wait_for_the_end(session)
+            everything = messages_of(ring, channel, ada)
+            check_complete(session, after, everything)
+            counts.append(len(everything))
+            session.close()
+        print(f"{sum(counts)} messages; entries read by loops: "
+              f"{ring.metric(3, 'guildhall_log_unread_entries_total')}")
+
+
+def slow_session_start_misses_no_event(executable):
+    """The read for READY takes half a second, so events of the guild are passed over meanwhile."""
+    with fault("late-looks"):
+        with cluster(executable) as ring:
+            ada, bob, _ = ring.tokens
+            _, channel = place_of(ring.client(1, ada))
+            watcher = Session(ring.servers[1].port, ada)
+            writer = Writer(ring, channel, ada)
+            sessions = []
+            for node in (3, 2, 3):
+                session = Session(ring.servers[node].port, bob)
+                sessions.append((session, last_message_id(session.ready["guilds"], channel)))
+            writer.end()
+            post(ring, channel, 1, ada, words="the end")
+            wait_for_the_end(watcher, *(session for session, _ in sessions))
+            everything = messages_of(ring, channel, ada)
+            for session, after in sessions:
+                check_complete(session, after, everything)
+            read = ring.metric(3, "guildhall_log_unread_entries_total")
+            expect(read > 0, "no event was passed over while a session started")
+            for session in (watcher, *(session for session, _ in sessions)):
+                session.close()
+
+
+def session_that_joins_a_guild_misses_no_event(executable):
+    with cluster(executable) as ring:
+        ada = ring.tokens[0]
+        _, channel = place_of(ring.client(1, ada))
+        invite = ring.client(1, ada).call("POST", f"/channels/{channel}/invites", {})[1]["code"]
+        watcher = Session(ring.servers[1].port, ada)
+        guests = [register(ring.servers[1].port, f"guest{number}") for number in range(4)]
+        sessions = [Session(ring.servers[3].port, guest) for guest in guests]
+        writer = Writer(ring, channel, ada)
+        for guest, session in zip(guests, sessions):
+            status, _ = ring.client(2, guest).call("POST", f"/invites/{invite}", {})
+            expect(status == 200, f"joining: {status}")
+            wait_for_count(session, 5)
+        writer.end()
+        post(ring, channel, 1, ada, words="the end")
+        wait_for_the_end(watcher, *sessions)
+        for guest, session in zip(guests, sessions):
+            user = session.ready["user"]["id"]
+            joined = [n for n, (t, d) in enumerate(watcher.events)
+                      if t == "GUILD_MEMBER_ADD" and d["user"]["id"] == user][0]
+            expected = [d["content"] for t, d in watcher.events[joined:] if t == "MESSAGE_CREATE"]
+            got = session.contents()
+            expect(got == expected, f"{len(got)} messages since the guest joined, the owner received "
+                   f"{len(expected)}: {got[:3]}, {expected[:3]}")
+        for session in (watcher, *sessions):
+            session.close()
+
+
+def sessions_move_between_nodes_that_receive_addresses_only(executable):
+    """Every log entry of other nodes is read by the loops that need it."""
+    with fault("no-subscriptions"):
+        broker = Broker()
+        move_about(executable, broker.url)
+        broker.kill()
+
+
+def restart(ring, node, *faults):
+    ring.servers[node].stop()
+    with fault(*faults):
+        ring.start(node)
+    ring.wait_ready()
+
+
+def nodes_of_an_older_version_receive_all_entries(executable):
+    """Nodes of a version without addresses get every entry through NATS, and nobody else sends by
+    address meanwhile."""
+    with cluster(executable) as ring:
+        ada, bob, _ = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        watcher = Session(ring.servers[1].port, ada)
+        writer = Writer(ring, channel, ada)
+        restart(ring, 3, "no-addresses")
+        ring.wait_metric("guildhall_nats_sends_by_address", 0)
+        ring.wait_metric("guildhall_nats_connected", 1)
+        before = ring.metric(3, BYTES)
+        session = Session(ring.servers[3].port, bob)
+        after = last_message_id(session.ready["guilds"], channel)
+        wait_for_count(session, 50)
+        expect(ring.metric(3, BYTES) > before, "an older node receives no entries through NATS")
+        writer.end()
+        post(ring, channel, 1, ada, words="the end")
+        wait_for_the_end(watcher, session)
+        check_complete(session, after, messages_of(ring, channel, ada))
+        session.close()
+        restart(ring, 3)
+        ring.wait_metric("guildhall_nats_sends_by_address", 1)
+        watcher.close()
+
+
+def entries_are_read_while_nats_loses_messages(executable):
+    """Without NATS entries are polled; afterwards they are sent by address again."""
+    broker = Broker()
+    with Ring(executable, nodes=3, bus=broker.url, world=WORLD) as ring:
+        ring.wait_metric("guildhall_nats_sends_by_address", 1)
+        ada, bob, _ = ring.tokens
+        _, channel = place_of(ring.client(1, ada))
+        sessions = [Session(ring.servers[node].port, token) for node, token in ((1, ada), (2, bob))]
+        writer = Writer(ring, channel, ada)
+        for _ in range(3):
+            time.sleep(0.2)
+            broker.kill()
+            ring.wait_metric("guildhall_nats_connected", 0)
+            time.sleep(0.2)
+            broker.start()
+            ring.wait_metric("guildhall_nats_connected", 1)
+        writer.end()
+        before = [ring.metric(node, BYTES) for node in (2, 3)]
+        post(ring, channel, 1, ada, words="the end")
+        wait_for_the_end(*sessions)
+        expect(sessions[0].contents() == sessions[1].contents(), "sessions received different messages")
+        expect(len(sessions[0].contents()) == writer.count + 1, "messages are missing")
+        wait_for_positions(ring)
+        # The subscriptions of a node are renewed with its connection.
+        deadline = time.monotonic() + PATIENCE
+        while ring.metric(2, BYTES) == before[0]:
+            expect(time.monotonic() < deadline, "the node of a member did not receive the entry")
+            time.sleep(0.02)
+        expect(ring.metric(3, BYTES) == before[1], "a node without sessions received the entry")
+        for session in sessions:
+            session.close()
+    broker.kill()
+
+
+if __name__ == "__main__":
+    run_cases("cluster/events_by_interest", [
+        nodes_without_sessions_receive_no_entries,
+        session_that_starts_while_events_flow_misses_none,
+        slow_session_start_misses_no_event,
+        session_that_joins_a_guild_misses_no_event,
+        sessions_move_between_nodes_that_receive_addresses_only,
+        nodes_of_an_older_version_receive_all_entries,
+        entries_are_read_while_nats_loses_messages,
+    ])
