@@ -52,6 +52,7 @@ const struct domain *const guildhall_domains[] = {
     &accounts_domain,
     &mail_domain,
     &mfa_domain,
+    &webauthn_domain,
     &remote_auth_domain,
     &current_user_domain,
     &settings_proto_domain,

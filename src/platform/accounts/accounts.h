@@ -14,6 +14,7 @@ extern const struct domain accounts_domain;        /* routes below /auth and /us
 extern const struct domain assets_domain;          /* routes below /avatars, /banners and so on */
 extern const struct domain default_avatars_domain; /* routes below /embed/avatars */
 extern const struct domain mfa_domain;
+extern const struct domain webauthn_domain;
 extern const struct domain remote_auth_domain; /* log-in by a QR code */
 extern const struct domain mail_domain; /* routes /auth/forgot, /auth/reset and /auth/verify */
 extern const struct domain current_user_domain; /* routes below /users/@me */

@@ -11,6 +11,7 @@
 #include "net/http/server.h"
 #include "platform/accounts/mail/mailed_links.h"
 #include "platform/accounts/mfa/mfa.h"
+#include "platform/accounts/mfa/webauthn_credentials.h"
 #include "platform/accounts/operator.h"
 
 enum { LEAST_AGE = 13 };
@@ -222,20 +223,27 @@ static struct opt_bool make_present_bool(bool yes)
 enum err reply_to_login(struct call *call, const struct user *user, bool undelete)
 {
     unsigned char instance[16];
+    struct opt_str challenge;
+    struct mfa m;
 
     if (!user->mfa_enabled)
         return reply_with_login_token(call, user);
     randombytes_buf(instance, sizeof instance);
     struct str ticket = mfa_ticket_create(call, user, undelete ? TICKET_UNDELETE : TICKET_LOGIN);
+    enum err e = mfa_find(call, user->id, &m);
+    if (!e)
+        e = webauthn_request_options(call, user->id, ticket, &challenge);
+    if (e)
+        return e;
     return call_reply_object(
         call,
         &(struct login_reply){
             .user_id = user->id,
             .mfa = make_present_bool(true),
             .sms = make_present_bool(false),
-            .totp = make_present_bool(true),
+            .totp = make_present_bool(m.has_totp),
             .backup = make_present_bool(true),
-            .webauthn = { .given = GIVEN_NULL },
+            .webauthn = challenge,
             .ticket = { GIVEN, ticket },
             .login_instance_id = { GIVEN, str_hex_encode(call->arena, instance, sizeof instance) },
         });

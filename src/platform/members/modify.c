@@ -205,14 +205,13 @@ enum err modify_member(struct call *call)
     return e ? e : call_reply_object(call, m);
 }
 
-static enum err add_or_remove_role(struct call *call, bool give)
+enum err member_set_role(struct call *call, struct member *m, bool give)
 {
-    struct member *m = call->target.member;
     const struct role *role = call->target.role;
     const snowflake *ids = m->roles.items;
     struct list roles = { 0 };
 
-    enum err e = is_caller_the_member(call) ? OK : require_rank_above_member(call, m);
+    enum err e = m->user_id == call->caller->id ? OK : require_rank_above_member(call, m);
     if (!e)
         e = check_role_assignable(call, role);
     if (e || id_list_contains(&m->roles, role->id) == give)
@@ -231,10 +230,10 @@ static enum err add_or_remove_role(struct call *call, bool give)
 
 enum err add_member_role(struct call *call)
 {
-    return add_or_remove_role(call, true);
+    return member_set_role(call, call->target.member, true);
 }
 
 enum err remove_member_role(struct call *call)
 {
-    return add_or_remove_role(call, false);
+    return member_set_role(call, call->target.member, false);
 }

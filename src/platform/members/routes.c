@@ -266,6 +266,18 @@ static const struct route routes[] = {
         .handle = get_role_member_ids,
     },
     {
+        .method = PATCH,
+        .path = "/guilds/{guild.id}/roles/{role.id}/members",
+        .name = "add_role_members",
+        .doc = "Add a role to up to 30 members.",
+        .auth = AUTH_USER | AUTH_BOT,
+        .needs = PERMISSION(MANAGE_ROLES),
+        .body = &role_new_members_body,
+        .reply = &role_new_members_reply,
+        .fires = fired_by_changes,
+        .handle = add_role_members,
+    },
+    {
         .method = GET,
         .path = "/guilds/{guild.id}/prune",
         .name = "get_prune_count",

@@ -1,4 +1,4 @@
-/* prune.c - pruning inactive members, and member counts of roles. */
+/* prune.c - pruning inactive members; member counts of roles, and roles for several members. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +232,41 @@ static void guild_can_be_pruned_twice_a_minute(struct world *w)
 
 /* --- roles ---------------------------------------------------------------------------- */
 
+static void role_is_added_to_several_members_or_to_none(struct world *w)
+{
+    struct ranks r = world_ranks(w, PERMISSION(MANAGE_ROLES));
+    struct client *eve = world_client(w, "eve"), *kim = world_client(w, "kim");
+    const char *both = TEXT(w, "{'member_ids': ['%s', '%s', '%s']}", eve->id, kim->id, eve->id);
+
+#define ROLE_MEMBERS "/guilds/%s/roles/%s/members"
+    put_member(r.guild, eve);
+    put_member(r.guild, kim);
+    expect_error(client_patch(eve, both, ROLE_MEMBERS, r.guild, r.low), 403, 50013);
+    expect_error(client_patch(r.bob, both, ROLE_MEMBERS, r.guild, r.high), 403, 50013);
+    expect_error(client_patch(r.bob, both, ROLE_MEMBERS, r.guild, r.guild), 400, 50028);
+    expect_error(client_patch(r.bob, both, "/guilds/%s/roles/5/members", r.guild), 404, 10011);
+    expect_invalid(client_patch(r.bob, "{'member_ids': []}", ROLE_MEMBERS, r.guild, r.low),
+                   "member_ids", "BASE_TYPE_BAD_LENGTH");
+    /* An unknown member, and one of a higher rank: nobody gets the role. */
+    expect_error(client_patch(r.bob, TEXT(w, "{'member_ids': ['%s', '5']}", eve->id), ROLE_MEMBERS,
+                              r.guild, r.low),
+                 404, 10007);
+    expect_error(client_patch(r.bob, TEXT(w, "{'member_ids': ['%s', '%s']}", eve->id, r.ada->id),
+                              ROLE_MEMBERS, r.guild, r.low),
+                 403, 50013);
+    expect_json(client_get(r.ada, "/guilds/%s/roles/member-counts", r.guild), "{'%s': 0}", r.low);
+
+    struct answer a = client_patch(r.bob, both, ROLE_MEMBERS, r.guild, r.low);
+    expect_status(a, 200);
+    expect_json(a, "{'%s': {'roles': ['%s'], 'user': {'username': 'eve'}}}", eve->id, r.low);
+    expect_json(a, "{'%s': {'roles': ['%s'], 'user': {'username': 'kim'}}}", kim->id, r.low);
+    expect(a.json->count == 2);
+    expect(world_count_events(w, EVENT_GUILD_MEMBER_UPDATE) == 2);
+    expect_json(client_get(r.ada, "/guilds/%s/roles/member-counts", r.guild), "{'%s': 2}", r.low);
+    expect_status(client_patch(r.bob, both, ROLE_MEMBERS, r.guild, r.low), 200);
+    expect(world_count_events(w, EVENT_GUILD_MEMBER_UPDATE) == 2);
+}
+
 static void role_member_counts_and_ids_are_listed(struct world *w)
 {
     struct ranks r = world_ranks(w, 0);
@@ -298,6 +333,7 @@ const struct test prune_tests[] = {
     TEST_WITH(prune_count_uses_indexes_only, watch_statements),
     TEST(pruning_requires_permissions_and_a_higher_role),
     TEST_WITH(guild_can_be_pruned_twice_a_minute, enable_rate_limits),
+    TEST(role_is_added_to_several_members_or_to_none),
     TEST(role_member_counts_and_ids_are_listed),
     TEST(guild_preview_is_public_only_for_discoverable_guilds),
     TEST(guilds_members_read_scope_gives_access_to_own_member),

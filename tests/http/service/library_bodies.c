@@ -141,6 +141,7 @@ static const struct library_body accepted[] = {
     { CHANNEL("scripts", "{'name':'o','permission_overwrites':[{'id':'$R','deny':'1024'},"
                          "{'id':'$U','allow':'1024','type':null}]}"),
       201, "permission_overwrites.1.type", NULL },
+#include "library_routes.def"
 };
 
 static const struct library_body refused[] = {
@@ -206,7 +207,7 @@ static void check_library_body(struct client *c, const struct names *names,
 {
     struct world *w = c->world;
     struct str path = fill_template(w, names, b->path, false);
-    struct str body = fill_template(w, names, b->body, !strcmp(b->type, JSON));
+    struct str body = fill_template(w, names, b->body, !strncmp(b->type, JSON, strlen(JSON)));
     struct answer a = client_request(c, b->method, TEXT(w, "/api/v10%.*s", STR_ARGS(path)),
                                      TEXT(w, "Content-Type: %s\r\n", b->type), body);
 
@@ -233,6 +234,7 @@ static struct client *create_library_bot(struct world *w, struct names *n)
     v['C' - 'A'] = answer_text(a, "id");
     v['U' - 'A'] = s.bot->id;
     v['M' - 'A'] = say_text(s.bot, v['C' - 'A'], "hello");
+    put_role_on(s.guild, s.bot, make_role(s.ada, s.guild, "{'name': 'bot'}"));
     v['R' - 'A'] =
         answer_text(client_post(s.bot, "{'name': 'mods'}", "/guilds/%s/roles", s.guild), "id");
     a = client_post(s.bot, "{'name': 'Post'}", "/channels/%s/webhooks", v['C' - 'A']);

@@ -7,6 +7,7 @@
 #include "api/api.h"
 #include "api/auth/secret_encryption.h"
 #include "base/clock.h"
+#include "platform/accounts/mfa/bodies.h"
 
 enum { SALT_BYTES = 16, TICKET_LIFE_S = 300, TICKET_MARK = 9, TICKET_MAC = 24 };
 
@@ -27,14 +28,18 @@ enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret)
 
     if (e)
         return e;
-    struct str secret = decrypt_secret(call->arena, get_server_auth(call), MFA_SECRET_LABEL,
-                                       user_id, row_bytes(&row, 0));
-    if (secret.n != TOTP_SECRET)
-        return ERR_INTERNAL; /* the secret was encrypted with another server key */
+    struct str encrypted = row_bytes(&row, 0);
     *ret = (struct mfa){ .user_id = user_id,
+                         .has_totp = encrypted.n > 0,
                          .last_step = row_int(&row, 1),
                          .codes_salt = row_bytes(&row, 2),
                          .codes_used = row_int(&row, 3) };
+    if (!ret->has_totp)
+        return OK;
+    struct str secret =
+        decrypt_secret(call->arena, get_server_auth(call), MFA_SECRET_LABEL, user_id, encrypted);
+    if (secret.n != TOTP_SECRET)
+        return ERR_INTERNAL; /* the secret was encrypted with another server key */
     memcpy(ret->secret, secret.p, TOTP_SECRET);
     return OK;
 }
@@ -52,24 +57,47 @@ static const char ADD_MFA[] =
     "values ($1, $2, $3, $4, 0)";
 static const char MARK_USER[] = "update users set mfa_enabled = $2 where id = $1";
 
-enum err mfa_insert(struct call *call, struct mfa *m)
+/* Returns the encrypted TOTP secret; empty if the account has no TOTP. */
+static struct str encrypt_totp_secret(const struct call *call, const struct mfa *m)
 {
     struct str secret = str_slice((const char *)m->secret, TOTP_SECRET);
 
+    return m->has_totp ? encrypt_secret(call->arena, get_server_auth(call), MFA_SECRET_LABEL,
+                                        m->user_id, secret)
+                       : STR("");
+}
+
+enum err mfa_insert(struct call *call, struct mfa *m)
+{
     m->codes_salt = create_random_salt(call->arena);
     enum err e = tx_exec(call->tx, ADD_MFA,
-                         BIND(v_id(m->user_id),
-                              v_bytes(encrypt_secret(call->arena, get_server_auth(call),
-                                                     MFA_SECRET_LABEL, m->user_id, secret)),
+                         BIND(v_id(m->user_id), v_bytes(encrypt_totp_secret(call, m)),
                               v_int(m->last_step), v_bytes(m->codes_salt)),
                          NULL);
     return e ? e : tx_exec(call->tx, MARK_USER, BIND(v_id(m->user_id), v_int(1)), NULL);
+}
+
+static const char SET_SECRET[] = "update mfa set secret = $2, last_step = $3 where user_id = $1";
+
+enum err mfa_add_totp(struct call *call, const struct mfa *m)
+{
+    return tx_exec(
+        call->tx, SET_SECRET,
+        BIND(v_id(m->user_id), v_bytes(encrypt_totp_secret(call, m)), v_int(m->last_step)), NULL);
+}
+
+enum err mfa_remove_totp(struct call *call, snowflake user_id)
+{
+    return tx_exec(call->tx, SET_SECRET, BIND(v_id(user_id), v_bytes(STR("")), v_int(-1)), NULL);
 }
 
 enum err mfa_remove(struct call *call, snowflake user_id)
 {
     enum err e = tx_exec(call->tx, "delete from mfa where user_id = $1", BIND(v_id(user_id)), NULL);
 
+    if (!e)
+        e = tx_exec(call->tx, "delete from webauthn_credentials where user_id = $1",
+                    BIND(v_id(user_id)), NULL);
     return e ? e : tx_exec(call->tx, MARK_USER, BIND(v_id(user_id), v_int(0)), NULL);
 }
 
@@ -89,7 +117,9 @@ static const char USE_STEP[] =
 
 enum err mfa_consume_totp_code(struct call *call, const struct mfa *m, struct str code)
 {
-    int64_t step = totp_find_matching_step(m->secret, code, clock_s(), m->last_step), changed = 0;
+    int64_t step =
+        m->has_totp ? totp_find_matching_step(m->secret, code, clock_s(), m->last_step) : -1;
+    int64_t changed = 0;
 
     if (step < 0)
         return ERR_MFA_CODE;
@@ -117,6 +147,16 @@ struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int 
 bool mfa_backup_code_is_used(const struct mfa *m, int number)
 {
     return m->codes_used >> number & 1;
+}
+
+struct list mfa_list_backup_codes(const struct call *call, const struct mfa *m)
+{
+    struct backup_code *codes = arena_array(call->arena, struct backup_code, MFA_BACKUP_CODES);
+
+    for (int i = 0; i < MFA_BACKUP_CODES; i++)
+        codes[i] = (struct backup_code){ m->user_id, mfa_backup_code_at(call, m, i),
+                                         mfa_backup_code_is_used(m, i) };
+    return (struct list){ .items = codes, .count = MFA_BACKUP_CODES };
 }
 
 static const char USE_BACKUP[] =
@@ -150,9 +190,10 @@ enum err mfa_consume_backup_code(struct call *call, const struct mfa *m, struct 
 /* --- tickets for log-ins that await a second factor ---------------------------------- */
 
 static const char *const ticket_labels[] = {
-    [TICKET_LOGIN] = "mfa-login",   [TICKET_UNDELETE] = "mfa-undelete",
-    [TICKET_CODES] = "mfa-codes",   [TICKET_NEW_CODES] = "mfa-new-codes",
-    [TICKET_VERIFY] = "mfa-verify", [TICKET_VERIFIED] = "mfa-verified",
+    [TICKET_LOGIN] = "mfa-login",     [TICKET_UNDELETE] = "mfa-undelete",
+    [TICKET_CODES] = "mfa-codes",     [TICKET_NEW_CODES] = "mfa-new-codes",
+    [TICKET_VERIFY] = "mfa-verify",   [TICKET_VERIFIED] = "mfa-verified",
+    [TICKET_NEW_KEY] = "mfa-new-key",
 };
 
 /* Returns a fingerprint of the password hash. Each ticket contains the fingerprint, so that a
@@ -216,4 +257,14 @@ bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const s
     str_cut(&rest, '.');
     str_cut(&rest, '.');
     return str_eq(str_cut(&rest, '.'), derive_password_fingerprint(call, u));
+}
+
+int64_t mfa_ticket_expiry(struct str ticket)
+{
+    struct str rest = ticket;
+    int64_t end = 0;
+
+    str_cut(&rest, '.');
+    str_to_i64(str_cut(&rest, '.'), &end);
+    return end;
 }

@@ -1,5 +1,5 @@
-/* mfa.h - second factor of accounts: TOTP codes, backup codes, tickets for log-ins that still need
- * a code. */
+/* mfa.h - second factor of accounts: TOTP codes, security keys, backup codes, tickets for log-ins
+ * that still need one of them. */
 #ifndef PLATFORM_ACCOUNTS_MFA_MFA_H
 #define PLATFORM_ACCOUNTS_MFA_MFA_H
 
@@ -11,6 +11,7 @@ enum { MFA_BACKUP_CODES = 10, MFA_BACKUP_LETTERS = 8 };
 
 struct mfa {
     snowflake user_id;
+    bool has_totp; /* false if the account has only security keys */
     unsigned char secret[TOTP_SECRET];
     int64_t last_step;
     struct str codes_salt;
@@ -21,9 +22,13 @@ struct mfa {
 
 /* Returns ERR_MFA_OFF if the account has no second factor. */
 enum err mfa_find(struct call *call, snowflake user_id, struct mfa *ret);
-/* Enables the second factor. m->last_step is the TOTP step of the code that confirmed m->secret. */
+/* Enables the second factor. With TOTP, m->last_step is the step of the code that confirmed
+ * m->secret. */
 enum err mfa_insert(struct call *call, struct mfa *m);
-/* Removes the second factor. Does nothing if the account has none. */
+/* Add and remove TOTP for an account whose other second factor is a security key. */
+enum err mfa_add_totp(struct call *call, const struct mfa *m);
+enum err mfa_remove_totp(struct call *call, snowflake user_id);
+/* Removes the second factor with all security keys. Does nothing if the account has none. */
 enum err mfa_remove(struct call *call, snowflake user_id);
 /* Replaces all backup codes; the previous ones become invalid. */
 enum err mfa_replace_backup_codes(struct call *call, struct mfa *m);
@@ -57,11 +62,14 @@ extern const struct type type_mfa_code; /* type of the field with a TOTP or back
 /* Returns the backup code with this index, allocated in the call's arena. */
 struct str mfa_backup_code_at(const struct call *call, const struct mfa *m, int number);
 bool mfa_backup_code_is_used(const struct mfa *m, int number);
+/* Returns all backup codes (struct backup_code). */
+struct list mfa_list_backup_codes(const struct call *call, const struct mfa *m);
 
 /* --- tickets: signed, valid for minutes, for one account and one purpose --------------- */
 
-/* TICKET_VERIFY asks for a proof of identity, TICKET_VERIFIED is the proof; both are valid only
- * with the session that they were created in. */
+/* TICKET_VERIFY asks for a proof of identity, TICKET_VERIFIED is the proof, TICKET_NEW_KEY lets the
+ * caller register a security key; they are valid only with the session that they were created
+ * in. */
 enum mfa_ticket_purpose {
     TICKET_LOGIN,
     TICKET_UNDELETE,
@@ -69,6 +77,7 @@ enum mfa_ticket_purpose {
     TICKET_NEW_CODES,
     TICKET_VERIFY,
     TICKET_VERIFIED,
+    TICKET_NEW_KEY,
 };
 
 /* Creates a ticket, which becomes invalid when the account's password changes. */
@@ -79,6 +88,8 @@ struct str mfa_ticket_create(const struct call *call, const struct user *u,
 bool mfa_ticket_verify(const struct call *call, struct str ticket, enum mfa_ticket_purpose purpose,
                        snowflake *ret_user_id);
 bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const struct user *u);
+/* Returns the time in seconds at which a verified ticket expires. */
+int64_t mfa_ticket_expiry(struct str ticket);
 
 /* --- verification.c: proof of identity for sensitive calls ----------------------------- */
 

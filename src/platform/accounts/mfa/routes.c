@@ -4,17 +4,8 @@
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/bodies.h"
 #include "platform/accounts/mfa/mfa.h"
+#include "platform/accounts/mfa/webauthn_credentials.h"
 #include "platform/accounts/operator.h"
-
-static struct list list_backup_codes(const struct call *call, const struct mfa *m)
-{
-    struct backup_code *codes = arena_array(call->arena, struct backup_code, MFA_BACKUP_CODES);
-
-    for (int i = 0; i < MFA_BACKUP_CODES; i++)
-        codes[i] = (struct backup_code){ m->user_id, mfa_backup_code_at(call, m, i),
-                                         mfa_backup_code_is_used(m, i) };
-    return (struct list){ .items = codes, .count = MFA_BACKUP_CODES };
-}
 
 /* --- rate limits of MFA codes -------------------------------------------------------- */
 
@@ -133,6 +124,18 @@ static enum err log_in_with_backup_code(struct call *call)
     return finish_mfa_login(call, mfa_consume_backup_code);
 }
 
+static enum err consume_assertion_of_ticket(struct call *call, const struct mfa *m, struct str code)
+{
+    const struct mfa_login_request *in = call->body;
+
+    return webauthn_consume_assertion(call, m->user_id, in->ticket, code);
+}
+
+static enum err log_in_with_security_key(struct call *call)
+{
+    return finish_mfa_login(call, consume_assertion_of_ticket);
+}
+
 /* --- enabling and disabling the second factor ---------------------------------------- */
 
 static enum err prepare_enable_totp(struct call *call)
@@ -161,18 +164,21 @@ static enum err enable_totp(struct call *call)
     enum err e = read_caller_after_password_check(call, &user);
 
     if (!e && user.mfa_enabled)
+        e = mfa_find(call, user.id, &m);
+    if (!e && m.has_totp)
         e = ERR_MFA_ON;
     if (!e)
         e = parse_new_totp_factor(in, &m);
+    m.has_totp = true;
     if (!e)
-        e = mfa_insert(call, &m);
+        e = user.mfa_enabled ? mfa_add_totp(call, &m) : mfa_insert(call, &m);
     if (!e)
         e = caller_tokens_replace(call, &out.token);
     if (e)
         return e;
     user.mfa_enabled = true;
     call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
-    out.backup_codes = list_backup_codes(call, &m);
+    out.backup_codes = mfa_list_backup_codes(call, &m);
     return call_reply_object(call, &out);
 }
 
@@ -180,20 +186,26 @@ static enum err disable_totp(struct call *call)
 {
     const struct mfa_disable_request *in = call->body;
     struct token_reply out;
+    struct list keys = { 0 };
     struct user user;
+    struct mfa m;
     enum err e = user_find(call->tx, call->caller->id, &user);
 
-    if (!e && !user.mfa_enabled)
+    if (!e)
+        e = user.mfa_enabled ? mfa_find(call, user.id, &m) : ERR_MFA_OFF;
+    if (!e && !m.has_totp)
         e = ERR_MFA_OFF;
     if (!e)
         e = mfa_consume_caller_code(call, &user, &in->code);
     if (!e)
-        e = mfa_remove(call, user.id);
+        e = webauthn_credentials_list(call->tx, user.id, &keys);
+    if (!e)
+        e = keys.count ? mfa_remove_totp(call, user.id) : mfa_remove(call, user.id);
     if (!e)
         e = caller_tokens_replace(call, &out.token);
     if (e)
         return e;
-    user.mfa_enabled = false;
+    user.mfa_enabled = keys.count > 0;
     call_emit(call, EVENT_USER_UPDATE, audience_of_user(user.id), &current_user_schema, &user);
     return call_reply_object(call, &out);
 }
@@ -250,7 +262,8 @@ static enum err get_backup_codes(struct call *call)
     if (!e && in->regenerate)
         e = mfa_replace_backup_codes(call, &m);
     return e ? e
-             : call_reply_object(call, &(struct mfa_backup_codes){ list_backup_codes(call, &m) });
+             : call_reply_object(call,
+                                 &(struct mfa_backup_codes){ mfa_list_backup_codes(call, &m) });
 }
 
 static const struct route routes[] = {
@@ -280,9 +293,22 @@ static const struct route routes[] = {
     },
     {
         .method = POST,
+        .path = "/auth/mfa/webauthn",
+        .name = "log_in_with_security_key",
+        .doc = "Finish a login with a security key or passkey, which signs the challenge in "
+               "`webauthn` of the answer to POST /auth/login.",
+        .auth = AUTH_OPEN,
+        .body = &webauthn_login_body,
+        .reply = &login_reply,
+        .limit = &limit_mfa,
+        .prepare = prepare_mfa_login,
+        .handle = log_in_with_security_key,
+    },
+    {
+        .method = POST,
         .path = "/users/@me/mfa/totp/enable",
         .name = "enable_totp",
-        .doc = "Enable the second factor. All other tokens of the account are revoked.",
+        .doc = "Enable TOTP codes as a second factor. All other tokens of the account are revoked.",
         .auth = AUTH_USER,
         .body = &mfa_enable_body,
         .reply = &mfa_enabled_reply,
@@ -294,7 +320,8 @@ static const struct route routes[] = {
         .method = POST,
         .path = "/users/@me/mfa/totp/disable",
         .name = "disable_totp",
-        .doc = "Disable the second factor. All other tokens of the account are revoked.",
+        .doc =
+            "Disable TOTP codes as a second factor. All other tokens of the account are revoked.",
         .auth = AUTH_USER,
         .body = &mfa_disable_body,
         .reply = &token_reply,
@@ -343,6 +370,6 @@ static const struct route routes[] = {
 
 const struct domain mfa_domain = {
     .name = "Second factor",
-    .doc = "TOTP codes as a second factor besides the password.",
+    .doc = "TOTP codes and security keys as a second factor besides the password.",
     .routes = routes,
 };

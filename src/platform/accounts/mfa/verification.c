@@ -4,11 +4,13 @@
 #include "net/http/server.h"
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mfa/mfa.h"
+#include "platform/accounts/mfa/webauthn_credentials.h"
 
 /* --- the answer to a sensitive call without a proof -------------------------------------- */
 
 struct mfa_method {
     struct str type;
+    struct opt_str challenge;
     struct opt_bool backup_codes_allowed;
 };
 struct mfa_request {
@@ -23,6 +25,8 @@ struct mfa_required_reply {
 
 static const struct field method_fields[] = {
     { FIELD(struct mfa_method, type), .type = &type_text },
+    { FIELD(struct mfa_method, challenge), .type = &type_text, .flags = OPTIONAL,
+      .doc = "Options for navigator.credentials.get, as JSON in a string" },
     { FIELD(struct mfa_method, backup_codes_allowed), .type = &type_bool, .flags = OPTIONAL },
     { 0 },
 };
@@ -62,16 +66,40 @@ static const struct schema required_schema = {
 };
 static const struct type type_mfa_required = { .kind = KIND_OBJECT, .schema = &required_schema };
 
+static enum err list_second_factors(struct call *call, const struct user *user, struct str ticket,
+                                    struct list *ret)
+{
+    struct mfa_method *list = arena_array(call->arena, struct mfa_method, 3);
+    struct opt_str challenge;
+    struct mfa m;
+    size_t n = 0;
+    enum err e = mfa_find(call, user->id, &m);
+
+    if (!e)
+        e = webauthn_request_options(call, user->id, ticket, &challenge);
+    if (e)
+        return e;
+    if (challenge.given == GIVEN)
+        list[n++] = (struct mfa_method){ .type = STR("webauthn"), .challenge = challenge };
+    if (m.has_totp)
+        list[n++] =
+            (struct mfa_method){ .type = STR("totp"), .backup_codes_allowed = { GIVEN, true } };
+    list[n++] = (struct mfa_method){ .type = STR("backup") };
+    *ret = (struct list){ .items = list, .count = n };
+    return OK;
+}
+
 static enum err reply_mfa_required(struct call *call, const struct user *user)
 {
-    struct mfa_method password = { .type = STR("password") };
-    struct mfa_method codes[] = { { STR("totp"), { GIVEN, true } }, { .type = STR("backup") } };
+    struct mfa_method *password = arena_alloc(call->arena, sizeof *password);
     struct mfa_request mfa = { mfa_ticket_create(call, user, TICKET_VERIFY),
-                               { .items = &password, .count = 1 } };
+                               { .items = password, .count = 1 } };
     const struct error_info *info = error_info(ERR_MFA_REQUIRED);
 
-    if (user->mfa_enabled)
-        mfa.methods = (struct list){ .items = codes, .count = COUNT_OF(codes) };
+    password->type = STR("password");
+    enum err e = user->mfa_enabled ? list_second_factors(call, user, mfa.ticket, &mfa.methods) : OK;
+    if (e)
+        return e;
     call_set_status(call, info->status);
     return call_reply_as_type(
         call, &type_mfa_required,
@@ -150,14 +178,16 @@ static const struct choice methods[] = {
     { 0, "password", "PASSWORD", "The password of an account without a second factor" },
     { 1, "totp", "TOTP", "A code of the authenticator app, or a backup code" },
     { 2, "backup", "BACKUP", "A backup code" },
+    { 3, "webauthn", "WEBAUTHN", "A security key, which signs the challenge of the method" },
     { 0 },
 };
 static const struct type type_method = { .kind = KIND_STRING,
                                          .choices = methods,
                                          .doc = "A method of the answer with code 60003" };
 static const struct type type_proof = { .kind = KIND_STRING,
-                                        .max = 72,
-                                        .doc = "The password, a code or a backup code" };
+                                        .max = 16384,
+                                        .doc = "The password, a code, a backup code or the "
+                                               "PublicKeyCredential as JSON" };
 
 static const struct field verification_fields[] = {
     { FIELD(struct mfa_verification, ticket), .type = &type_ticket },
@@ -204,6 +234,8 @@ static enum err check_verification_code(struct call *call, const struct user *us
     call->after = mfa_uncount_attempt;
     if (e)
         return e;
+    if (str_is(in->mfa_type, "webauthn"))
+        return webauthn_consume_assertion(call, user->id, in->ticket, in->data);
     return str_is(in->mfa_type, "totp") && in->data.n == TOTP_DIGITS
                ? mfa_consume_totp_code(call, &m, in->data)
                : mfa_consume_backup_code(call, &m, in->data);
