@@ -34,7 +34,7 @@ enum err reaction_mirror(struct call *call, struct channel *c, struct message *m
 enum err reaction_unmirror(struct call *call, struct channel *c, struct message *m,
                            snowflake user_id, struct str emoji)
 {
-    struct reaction_emoji_name name;
+    struct reaction_emoji_name name = { 0 };
     enum err e = set_target(call, c, m, user_id);
 
     if (!e && emoji.n && !emoji_name_parse(call->arena, emoji, &name))
