@@ -30,8 +30,9 @@ struct console_options {
 /* Options of copy-guild and export-guild. Unset texts are NULL. */
 struct copy_options {
     const char *from, *token_file, *guild, *archive, *cdn, *people, *send_claims;
+    const char *post_back_token_file;
     int64_t max_file_mib, requests_per_second, connections, read_again_days;
-    bool reaction_users, files, dry_run;
+    bool reaction_users, files, dry_run, follow;
 };
 
 struct program_command;

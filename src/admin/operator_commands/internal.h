@@ -75,6 +75,16 @@ enum err operator_guild_delete(struct call *call, struct operator_command *o);
 enum err operator_guild_refresh(struct call *call, struct operator_command *o);
 enum err operator_app_renew_token(struct call *call, struct operator_command *o);
 
+/* --- mirror.c ------------------------------------------------------------------------- */
+
+enum err operator_mirror_message(struct call *call, struct operator_command *o);
+enum err operator_mirror_deletion(struct call *call, struct operator_command *o);
+enum err operator_mirror_reaction(struct call *call, struct operator_command *o);
+enum err operator_mirror_channel(struct call *call, struct operator_command *o);
+enum err operator_mirror_role(struct call *call, struct operator_command *o);
+enum err operator_mirror_member(struct call *call, struct operator_command *o);
+enum err operator_mirror_guild(struct call *call, struct operator_command *o);
+
 /* --- content.c ------------------------------------------------------------------------ */
 
 enum err operator_message_show(struct call *call, struct operator_command *o);

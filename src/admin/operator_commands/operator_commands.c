@@ -25,6 +25,11 @@ enum { COMMAND_OUTPUT_MAX_BYTES = 128 * 1024 * 1024 };
 #define TEXT_UNKNOWN_GUILD  "there is no guild with this id"
 #define TEXT_UNKNOWN_APP    "there is no application with this id"
 
+/* Commands of copy-guild --follow: changes of a guild on the server from which it is copied. */
+#define MIRROR_ROW(verb, arguments, count, function) \
+    { "guild", verb, arguments, NULL, count, count, .writes = true, .is_frequent = true, \
+      .run = function, .columns = "$state" },
+
 const struct operator_command_row operator_command_rows[] = {
     { "user", "list", "", "List accounts by id", 0, 0, .is_list = true,
       .columns = "&id\t$name\t$email\t?bot\t#premium\t$state",
@@ -73,6 +78,13 @@ const struct operator_command_row operator_command_rows[] = {
       .unknown = TEXT_UNKNOWN_GUILD },
     { "guild", "refresh", "ID AFTER", NULL, 2, 2, .writes = true, .run = operator_guild_refresh,
       .columns = "&last", .unknown = TEXT_UNKNOWN_GUILD },
+    MIRROR_ROW("mirror-message", "CHANNEL ID CHANGE", 3, operator_mirror_message)
+    MIRROR_ROW("mirror-deletion", "CHANNEL IDS", 2, operator_mirror_deletion)
+    MIRROR_ROW("mirror-reaction", "CHANNEL MESSAGE USER EMOJI CHANGE", 5, operator_mirror_reaction)
+    MIRROR_ROW("mirror-channel", "ID CHANGE", 2, operator_mirror_channel)
+    MIRROR_ROW("mirror-role", "GUILD ID CHANGE", 3, operator_mirror_role)
+    MIRROR_ROW("mirror-member", "GUILD USER CHANGE", 3, operator_mirror_member)
+    MIRROR_ROW("mirror-guild", "ID", 1, operator_mirror_guild)
     { "app", "list", "", "List applications by id", 0, 0, .is_list = true,
       .columns = "&id\t$name\t$owner\t$bot",
       .query = SQL_TEXT("select a.id, a.name, u.username, coalesce(b.username, '') from "
@@ -275,7 +287,7 @@ static enum err run_operator_call(struct call *call)
         &((struct operator_call *)call_passed_data(call, "operator_call"))->command;
     enum err e = operator_command_run_in_transaction(call, o);
 
-    return !e && o->row->writes ? operator_log_command(call, o) : e;
+    return !e && o->row->writes && !o->row->is_frequent ? operator_log_command(call, o) : e;
 }
 
 static void on_operator_call_done(struct call *call, enum err e, void *arg)
@@ -375,7 +387,7 @@ void operator_command_run(const struct operator_command_server *server, unsigned
         buf_add_lit(out, "ok\n");
         operator_command_write_reply(o, out);
     }
-    if (!e && o->row->writes)
+    if (!e && o->row->writes && !o->row->is_frequent)
         log_info("operator: the command '%s %s' was run by the system user %u", o->row->noun,
                  o->row->verb, uid);
     arena_free(o->arena);

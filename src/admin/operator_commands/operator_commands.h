@@ -26,11 +26,12 @@ struct relay;
 struct operator_command_row {
     const char *noun, *verb; /* noun NULL ends the list; verb NULL if the noun alone is a command */
     const char *arguments, *help;
-    int least, most; /* minimum and maximum number of arguments */
-    bool is_list;    /* takes two more arguments first: id after which to start, and limit */
-    bool writes;     /* changes data, so it is recorded in the operator log */
-    bool is_final;   /* irreversible, so the command line asks for confirmation */
-    bool has_secret; /* last argument is a password, which is hashed and never logged */
+    int least, most;  /* minimum and maximum number of arguments */
+    bool is_list;     /* takes two more arguments first: id after which to start, and limit */
+    bool writes;      /* changes data, so it is recorded in the operator log */
+    bool is_frequent; /* not recorded in the operator log, because a mirror repeats it often */
+    bool is_final;    /* irreversible, so the command line asks for confirmation */
+    bool has_secret;  /* last argument is a password, which is hashed and never logged */
     /* Column names, separated by tabs. The first character is the type: & id, $ text, # number, ?
      * boolean, @ time. */
     const char *columns;

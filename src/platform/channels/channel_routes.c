@@ -252,6 +252,24 @@ static bool channel_is_required_by_community(const struct guild *g, snowflake ch
              g->public_updates_channel_id.value == channel_id));
 }
 
+enum err guild_channel_delete(struct call *call, const struct channel *c)
+{
+    enum err e = hook_channel_deleting(call, c);
+
+    if (!e)
+        e = detach_child_channels(call, c);
+    if (!e)
+        e = clear_guild_references_to_channel(call, c);
+    if (!e)
+        e = channel_delete(call, c->id);
+    if (!e)
+        e = audit_record_object(call, c->guild_id.value, AUDIT_CHANNEL_DELETE, c->id,
+                                audited_channel, c, NULL);
+    if (!e)
+        call_emit(call, EVENT_CHANNEL_DELETE, audience_of_channel(c), &channel_schema, c);
+    return e;
+}
+
 static enum err delete_guild_channel(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -263,20 +281,8 @@ static enum err delete_guild_channel(struct call *call)
     if (!e && channel_is_required_by_community(&guild, c->id))
         return ERR_COMMUNITY_CHANNEL_REQUIRED;
     if (!e)
-        e = hook_channel_deleting(call, c);
-    if (!e)
-        e = detach_child_channels(call, c);
-    if (!e)
-        e = clear_guild_references_to_channel(call, c);
-    if (!e)
-        e = channel_delete(call, c->id);
-    if (!e)
-        e = audit_record_object(call, c->guild_id.value, AUDIT_CHANNEL_DELETE, c->id,
-                                audited_channel, c, NULL);
-    if (e)
-        return e;
-    call_emit(call, EVENT_CHANNEL_DELETE, audience_of_channel(c), &channel_schema, c);
-    return call_reply_object(call, c);
+        e = guild_channel_delete(call, c);
+    return e ? e : call_reply_object(call, c);
 }
 
 enum err delete_or_leave_channel(struct call *call)

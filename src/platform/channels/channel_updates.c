@@ -44,6 +44,24 @@ enum err channel_emit_update(struct call *call, snowflake id)
     return emit_update_and_count_overwrites(call, id, &overwrites);
 }
 
+enum err channel_emit_imported(struct call *call, snowflake id, bool created)
+{
+    struct channel c;
+    enum err e = channel_find(call->tx, id, &c);
+
+    if (e)
+        return e;
+    bool is_thread = channel_is_thread(c.type);
+    if (!is_thread && !created)
+        return channel_emit_update(call, id);
+    enum event event =
+        created ? is_thread ? EVENT_THREAD_CREATE : EVENT_CHANNEL_CREATE : EVENT_THREAD_UPDATE;
+    if (is_thread && created)
+        c.newly_created = opt_bool_present(true);
+    call_emit(call, event, audience_of_channel(&c), &channel_schema, &c);
+    return OK;
+}
+
 /* Skips a channel that was deleted meanwhile, because CHANNEL_DELETE was already emitted. */
 static enum err emit_channel_update_batch(struct call *call, const struct list *ids, snowflake key)
 {

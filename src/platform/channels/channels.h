@@ -93,6 +93,12 @@ enum err channel_insert(struct tx *tx, const struct channel *c);
 enum err direct_channel_find_or_create(struct tx *tx, snowflake a, snowflake b, struct channel *ret,
                                        bool *ret_new);
 
+/* Emits the event of a channel or thread that was imported, as new or changed. */
+enum err channel_emit_imported(struct call *call, snowflake id, bool created);
+/* Deletes a guild channel that is no thread, with its threads and the events. Checks no
+ * permissions. */
+enum err guild_channel_delete(struct call *call, const struct channel *c);
+
 /* Adds a private channel to a user's channel list and emits CHANNEL_CREATE to the user, unless the
  * channel is in the list already. private_channel_show_to_recipients does this for all recipients.
  */

@@ -35,6 +35,11 @@ enum err roles_free_lowest_position(struct tx *tx, snowflake guild_id);
 enum err role_delete(struct call *call, const struct role *r);
 enum err role_emit_delete(struct call *call, const struct role *r);
 
+/* Deletes a role with the events. */
+enum err role_delete_and_emit(struct call *call, const struct role *role);
+/* Emits the event of a role that was imported, as new or changed. */
+enum err role_emit_imported(struct call *call, snowflake guild_id, snowflake id, bool created);
+
 /* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
 
 /* Inserts a hidden guild with its roles. Insert the channels afterwards, a few per transaction,

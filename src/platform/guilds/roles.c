@@ -164,12 +164,8 @@ static enum err modify_role(struct call *call)
     return e ? e : call_reply_object(call, &role);
 }
 
-static enum err delete_role(struct call *call)
+enum err role_delete_and_emit(struct call *call, const struct role *role)
 {
-    const struct role *role = call->target.role;
-
-    if (is_everyone_role(role) || role->managed)
-        return ERR_INVALID_ROLE;
     enum err e = role_delete(call, role);
     if (!e)
         e = audit_record_object(call, role->guild_id, AUDIT_ROLE_DELETE, role->id, audited_role,
@@ -178,6 +174,25 @@ static enum err delete_role(struct call *call)
         e = role_emit_delete(call, role);
     return e ? e
              : hook_permissions_changed(call, &(struct permission_change){ role->guild_id, NULL });
+}
+
+static enum err delete_role(struct call *call)
+{
+    const struct role *role = call->target.role;
+
+    return is_everyone_role(role) || role->managed ? ERR_INVALID_ROLE
+                                                   : role_delete_and_emit(call, role);
+}
+
+enum err role_emit_imported(struct call *call, snowflake guild_id, snowflake id, bool created)
+{
+    struct role *role = arena_alloc(call->arena, sizeof *role);
+    enum err e = role_find(call->tx, guild_id, id, role);
+
+    if (e)
+        return e;
+    emit_role_event(call, created ? EVENT_GUILD_ROLE_CREATE : EVENT_GUILD_ROLE_UPDATE, role);
+    return hook_permissions_changed(call, &(struct permission_change){ guild_id, NULL });
 }
 
 static const struct route routes[] = {

@@ -122,22 +122,26 @@ static enum err bulk_ban(struct call *call)
     return out.banned_users.count ? call_reply_object(call, &out) : ERR_BULK_BAN;
 }
 
-static enum err remove_ban(struct call *call)
+enum err ban_remove(struct call *call, snowflake guild_id, struct user *user)
 {
-    snowflake guild_id = call->target.guild->id, user_id = call->target.user->id;
-    struct guild_user_event event = { .guild_id = guild_id, .user = call->target.user };
+    struct guild_user_event event = { .guild_id = guild_id, .user = user };
     struct ban found;
 
-    enum err e = ban_find(call->tx, guild_id, user_id, &found);
+    enum err e = ban_find(call->tx, guild_id, user->id, &found);
     if (!e)
-        e = ban_delete(call->tx, guild_id, user_id);
+        e = ban_delete(call->tx, guild_id, user->id);
     if (!e)
-        e = audit_record_action(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user_id);
+        e = audit_record_action(call, guild_id, AUDIT_MEMBER_BAN_REMOVE, user->id);
     if (e)
         return e;
     call_emit(call, EVENT_GUILD_BAN_REMOVE, audience_of_moderators(guild_id),
               &guild_user_event_schema, &event);
     return OK;
+}
+
+static enum err remove_ban(struct call *call)
+{
+    return ban_remove(call, call->target.guild->id, call->target.user);
 }
 
 static const enum event fired_by_bans[] = {

@@ -143,6 +143,23 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id)
     return hook_member_left(call, &leave);
 }
 
+enum err member_emit_imported(struct call *call, snowflake guild_id, snowflake user_id,
+                              bool created)
+{
+    struct member m;
+    enum err e = member_find(call->tx, guild_id, user_id, &m);
+
+    if (!e)
+        e = member_read_user(call->tx, &m);
+    if (!e && created)
+        e = hook_membership_changes(call, &m);
+    if (e)
+        return e;
+    call_emit(call, created ? EVENT_GUILD_MEMBER_ADD : EVENT_GUILD_MEMBER_UPDATE,
+              audience_of_guild(guild_id), &guild_member_schema, &m);
+    return created ? OK : hook_member_changed(call, &m);
+}
+
 enum err member_update_and_emit(struct call *call, const struct member *m)
 {
     struct member shown = *m;

@@ -82,6 +82,12 @@ enum err member_leave(struct call *call, snowflake guild_id, snowflake user_id);
 /* Writes all changeable fields of the member and emits GUILD_MEMBER_UPDATE. */
 enum err member_update_and_emit(struct call *call, const struct member *m);
 
+/* Emits the event of a member who was imported, as new or changed. */
+enum err member_emit_imported(struct call *call, snowflake guild_id, snowflake user_id,
+                              bool created);
+/* Removes a ban with the event. ERR_UNKNOWN_BAN if there is none. */
+enum err ban_remove(struct call *call, snowflake guild_id, struct user *user);
+
 extern const struct domain members_domain, bans_domain;
 extern const struct world_file_fields members_world;
 

@@ -301,6 +301,20 @@ enum err message_save_and_emit(struct call *call, const struct channel *c, struc
     return m->flags & MESSAGE_CROSSPOSTED ? hook_message_changed(call, m) : OK;
 }
 
+enum err message_emit_imported(struct call *call, const struct channel *c, snowflake id,
+                               bool created)
+{
+    struct message m;
+    enum err e = message_find_public(call, id, &m);
+
+    if (!e)
+        e = message_add_event_fields(call, c, &m);
+    if (!e)
+        emit_message_event(call, created ? EVENT_MESSAGE_CREATE : EVENT_MESSAGE_UPDATE, c, &m,
+                           &gateway_message_schema, &m);
+    return e;
+}
+
 enum err message_set_thread_flag(struct call *call, const struct channel *c, struct message *m,
                                  bool shown)
 {

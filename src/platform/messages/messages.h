@@ -68,6 +68,12 @@ enum err message_find_public(struct call *call, snowflake id, struct message *re
  * MESSAGE_UPDATE. */
 enum err message_save_and_emit(struct call *call, const struct channel *c, struct message *m);
 
+/* Emits MESSAGE_CREATE (`created`) or MESSAGE_UPDATE of a message that was imported. */
+enum err message_emit_imported(struct call *call, const struct channel *c, snowflake id,
+                               bool created);
+/* Removes the pin of a message with the events. */
+enum err message_unpin(struct call *call, const struct channel *c, struct message *m);
+
 /* Sets the message flag HAS_THREAD if `shown` is true, else clears it, and emits MESSAGE_UPDATE. */
 enum err message_set_thread_flag(struct call *call, const struct channel *c, struct message *m,
                                  bool shown);

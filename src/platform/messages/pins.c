@@ -218,6 +218,16 @@ enum err pin_message(struct call *call)
     return e ? e : create_pin_message(call, c, m->id);
 }
 
+enum err message_unpin(struct call *call, const struct channel *c, struct message *m)
+{
+    m->pinned = false;
+    m->pinned_at = 0;
+    enum err e = message_save_and_emit(call, c, m);
+    if (!e)
+        emit_channel_pins_update(call, c, false);
+    return e;
+}
+
 /* DELETE /channels/{channel.id}/pins/{message.id} */
 enum err unpin_message(struct call *call)
 {
@@ -225,11 +235,6 @@ enum err unpin_message(struct call *call)
 
     if (!m->pinned)
         return OK;
-    m->pinned = false;
-    m->pinned_at = 0;
-    enum err e = message_save_and_emit(call, call->target.channel, m);
-    if (e)
-        return e;
-    emit_channel_pins_update(call, call->target.channel, false);
-    return audit_pin_change(call, AUDIT_MESSAGE_UNPIN);
+    enum err e = message_unpin(call, call->target.channel, m);
+    return e ? e : audit_pin_change(call, AUDIT_MESSAGE_UNPIN);
 }

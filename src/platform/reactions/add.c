@@ -171,19 +171,14 @@ static enum err add_new_reaction(struct call *call, struct str key,
     return e ? e : emit_reaction_add(call, emoji, burst);
 }
 
-enum err create_reaction(struct call *call)
+enum err reaction_add_of_caller(struct call *call, const struct reaction_emoji_name *name,
+                                bool burst)
 {
-    bool burst = ((const struct reaction_query *)call->query)->type == 1;
-    struct reaction_emoji_name name;
     struct reaction_emoji emoji;
     struct reaction_line there;
-    enum err e = check_thread_not_archived(call);
+    bool joins = find_reaction_of_message(call, name->key, &there);
+    enum err e = joins ? OK : resolve_new_reaction_emoji(call, name, &emoji);
 
-    if (!e)
-        e = parse_emoji_of_path(call, &name);
-    bool joins = !e && find_reaction_of_message(call, name.key, &there);
-    if (!e && !joins)
-        e = resolve_new_reaction_emoji(call, &name, &emoji);
     if (!e)
         e = check_not_blocked_by_author(call);
     if (!e)
@@ -191,5 +186,16 @@ enum err create_reaction(struct call *call)
     if (e || (joins && there.reader_bits & (burst ? READER_REACTED_BURST : READER_REACTED_NORMAL)))
         return e;
     return joins ? add_caller_to_reaction(call, &there, burst)
-                 : add_new_reaction(call, name.key, &emoji, burst);
+                 : add_new_reaction(call, name->key, &emoji, burst);
+}
+
+enum err create_reaction(struct call *call)
+{
+    bool burst = ((const struct reaction_query *)call->query)->type == 1;
+    struct reaction_emoji_name name;
+    enum err e = check_thread_not_archived(call);
+
+    if (!e)
+        e = parse_emoji_of_path(call, &name);
+    return e ? e : reaction_add_of_caller(call, &name, burst);
 }

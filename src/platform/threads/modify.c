@@ -253,10 +253,8 @@ static enum err clear_thread_flag_of_message(struct call *call, const struct cha
     return e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_CHANNEL ? OK : e;
 }
 
-enum err delete_thread(struct call *call, const struct channel *c)
+enum err thread_delete(struct call *call, const struct channel *c)
 {
-    if (!can_manage_threads(call))
-        return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
     /* The event is emitted before the deletion, which deletes the thread members who receive it. */
     emit_thread_delete(call, c);
     enum err e = channel_delete(call, c->id);
@@ -265,5 +263,13 @@ enum err delete_thread(struct call *call, const struct channel *c)
     if (!e)
         e = audit_record_changes(call, c->guild_id.value, AUDIT_THREAD_DELETE, c->id, NULL,
                                  audit_thread_changes(call, NULL, c));
+    return e;
+}
+
+enum err delete_thread(struct call *call, const struct channel *c)
+{
+    if (!can_manage_threads(call))
+        return call_missing_permissions_error(call, PERMISSION(MANAGE_THREADS));
+    enum err e = thread_delete(call, c);
     return e ? e : call_reply_object(call, c);
 }

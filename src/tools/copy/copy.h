@@ -8,6 +8,7 @@
  *   download/   fills an archive from the other server
  *   convert/    lines of an archive as entries of world files
  *   import/     imports these entries, here or into a running server
+ *   follow/     keeps the copy up to date, and posts back what is written here
  *
  * claims.c sends the people of a copied guild the codes with which they claim their accounts.
  * Owns no table; may use every folder. An interrupted run of any part can be repeated: a download

@@ -3,11 +3,15 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "admin/control/control.h"
 #include "base/clock.h"
 #include "server/guildhall.h"
 #include "tools/copy/copy.h"
 #include "tools/copy/download/download.h"
+#include "tools/copy/follow/follow.h"
 #include "tools/copy/import/import.h"
 
 #define OFFSET(member) offsetof(struct command_settings, copy.member)
@@ -64,6 +68,11 @@ const struct option_row copy_guild_option_rows[] = {
     { "send-claims", OPTION_TEXT, .offset = OFFSET(send_claims), .value = "URL",
       .help = "Send each member a direct message with a link to claim their account; URL is the "
               "address of this server" },
+    { "follow", OPTION_SWITCH, .offset = OFFSET(follow), .fallback = "off",
+      .help = "Keep the copy in a running server up to date until the command is interrupted" },
+    { "post-back-token-file", OPTION_TEXT, .offset = OFFSET(post_back_token_file), .value = "FILE",
+      .help = "With --follow: file with the token of a bot of this server; messages that are "
+              "written here are posted on the other side by webhooks" },
     { 0 },
 };
 /* clang-format on */
@@ -306,6 +315,91 @@ static int copy_data_package(const struct command_settings *s, char **arguments)
     return exit_status(result);
 }
 
+/* --- following --------------------------------------------------------------------------- */
+
+struct claim_sender_options {
+    const struct copy_options *copy;
+    struct guild_archive *archive;
+    struct store *store;
+    const char *running;
+};
+
+static void send_claims_after_copy(void *arg)
+{
+    const struct claim_sender_options *o = arg;
+
+    send_claims(o->copy, o->archive, o->store, o->running);
+}
+
+/* Opens this server as a source with the token of a bot here. */
+static struct copy_source *open_this_server(const struct command_settings *s, char token[300])
+{
+    struct buf address;
+    char api[512];
+
+    buf_init(&address, SIZE_MAX);
+    bool ok = read_token(s->copy.post_back_token_file, token) &&
+              control_send_request(s->config.data, "address", &address) == OK;
+    snprintf(api, sizeof api, "%.*s/api/v10", STR_ARGS(buf_str(&address)));
+    buf_clear(&address);
+    return ok ? copy_source_new(&(struct copy_source_options){ .api = api,
+                                                               .cdn = "",
+                                                               .token = token,
+                                                               .requests_per_second =
+                                                                   s->copy.requests_per_second })
+              : NULL;
+}
+
+static enum copy_result follow_guild(const struct command_settings *s,
+                                     struct guild_archive *archive)
+{
+    const struct copy_options *o = &s->copy;
+    struct copy_download_options download;
+    struct copy_load_options load = { .config = &s->config,
+                                      .archive = archive,
+                                      .people = strcmp(o->people, "all") == 0,
+                                      .running = s->config.data };
+    char token[300], here_token[300], state[1200];
+
+    if (!parse_copy_options(o, &download) || !read_token(o->token_file, token))
+        return COPY_STOPPED;
+    guild_archive_path(archive, state, "follow.jsonl");
+    if (access(state, F_OK) == 0 && !running_server_is_reachable(s->config.data)) {
+        fprintf(stderr, "guildhall: no server runs on '%s'; waiting until one does\n",
+                s->config.data);
+        while (!running_server_is_reachable(s->config.data))
+            nanosleep(&(struct timespec){ .tv_sec = 1 }, NULL);
+    } else if (!running_server_is_reachable(s->config.data)) {
+        fprintf(stderr, "guildhall: --follow needs a server that runs on '%s'; start it first\n",
+                s->config.data);
+        return COPY_STOPPED;
+    }
+    if (guildhall_open_store(&s->config, true, &load.store))
+        return COPY_STOPPED;
+    struct copy_source *source = open_source(o);
+    struct copy_source *here = o->post_back_token_file ? open_this_server(s, here_token) : NULL;
+    struct claim_sender_options claims = { o, archive, load.store, s->config.data };
+    enum copy_result result = COPY_STOPPED;
+    if (source && (here || !o->post_back_token_file))
+        result = copy_follow(&(struct copy_follow_options){
+            .data = s->config.data,
+            .archive = archive,
+            .source = source,
+            .download = &download,
+            .load = &load,
+            .after_copy = o->send_claims ? send_claims_after_copy : NULL,
+            .after_copy_arg = &claims,
+            .here = here,
+            .here_token = here_token,
+            .source_token = token,
+            .public_url = s->config.public_url,
+        });
+    copy_source_free(here);
+    copy_source_free(source);
+    store_close(load.store);
+    return result;
+}
+
 int tool_copy_guild(const struct command_settings *s, char **arguments)
 {
     const struct copy_options *o = &s->copy;
@@ -327,6 +421,9 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
         return print_usage_error("send-claims needs the URL of this server, and --from a URL");
     if (remote && o->dry_run)
         return print_estimate(o);
+    if ((o->follow && !remote) || (o->post_back_token_file && !o->follow))
+        return print_usage_error("--follow needs --from a URL, and --post-back-token-file needs "
+                                 "--follow");
     if (!remote)
         snprintf(folder, sizeof folder, "%s", o->from);
     else if (o->archive)
@@ -341,9 +438,11 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
     bool opened = guild_archive_open(&archive, folder);
     if (!opened)
         result = COPY_STOPPED;
+    else if (o->follow)
+        result = follow_guild(s, &archive);
     else if (remote)
         result = download_archive(o, &archive);
-    if (opened && result != COPY_STOPPED) {
+    if (opened && !o->follow && result != COPY_STOPPED) {
         enum copy_result loaded = load_archive(s, &archive, ORIGIN_GUILD);
 
         result = loaded == COPY_OK ? result : loaded;

@@ -102,7 +102,12 @@ void guild_archive_close(struct guild_archive *a)
 
 bool guild_archive_finish(struct guild_archive *a)
 {
-    return ftruncate(a->journal, 0) == 0 && fsync(a->journal) == 0;
+    pthread_mutex_lock(&a->lock);
+    map_clear(&a->done);
+    map_init(&a->done);
+    bool ok = ftruncate(a->journal, 0) == 0 && fsync(a->journal) == 0;
+    pthread_mutex_unlock(&a->lock);
+    return ok;
 }
 
 bool guild_archive_step_is_done(struct guild_archive *a, const char *step)

@@ -67,6 +67,20 @@ bool guild_archive_for_each_line(const struct guild_archive *a, const char *name
                                  guild_archive_line_function *found, void *arg);
 int64_t guild_archive_count_lines(const struct guild_archive *a, const char *name);
 
+/* --- skipped.c: messages of the archive that are not imported --- */
+
+/* Messages that were deleted after they were read, and messages that were posted from here. */
+struct copy_skipped {
+    struct map ids, webhooks;
+};
+void copy_skipped_read(const struct guild_archive *a, struct copy_skipped *ret);
+void copy_skipped_clear(struct copy_skipped *s);
+bool copy_skipped_contains(const struct copy_skipped *s, struct str message);
+bool copy_skipped_contains_webhook(const struct copy_skipped *s, snowflake webhook);
+/* Records ids in the archive. */
+bool copy_skip_message(struct copy_skipped *s, struct guild_archive *a, snowflake id);
+bool copy_skip_webhook(struct copy_skipped *s, struct guild_archive *a, snowflake webhook);
+
 /* --- chat_export.c --- */
 
 /* Returns the id of the guild of an export of DiscordChatExporter; prints a problem and returns 0

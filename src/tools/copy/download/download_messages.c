@@ -149,6 +149,28 @@ static void queue_author_avatar(struct message_download *m, struct arena *arena,
     file_queue_add(m->download, &job);
 }
 
+enum copy_result copy_download_message_files(struct copy_connection *c,
+                                             struct guild_archive *archive,
+                                             const struct copy_download_options *options,
+                                             struct str message)
+{
+    struct copy_download d = {
+        .options = options, .source = c->source, .archive = archive, .files = file_queue_new()
+    };
+    struct message_download m = { .download = &d, .connection = c };
+    struct arena *arena = arena_new_small();
+    struct file_batch batch = { 0 };
+
+    pthread_mutex_init(&d.lock, NULL);
+    queue_attachments(&m, arena, message, &batch);
+    queue_author_avatar(&m, arena, message, &batch);
+    enum copy_result result = file_queue_finish_batch(&d, c, &batch);
+    pthread_mutex_destroy(&d.lock);
+    file_queue_free(d.files);
+    arena_free(arena);
+    return result;
+}
+
 /* --- pages ------------------------------------------------------------------------- */
 
 /* Appends a message as one line. JSON that the interface sends has no line breaks outside of

@@ -11,9 +11,7 @@
 #include "model/channel.h"
 #include "platform/channels/deletion.h"
 #include "server/guildhall.h"
-#include "tools/copy/archive/json_members.h"
-#include "tools/copy/convert/convert.h"
-#include "tools/copy/import/import.h"
+#include "tools/copy/import/internal.h"
 #include "tools/progress.h"
 
 enum {
@@ -24,27 +22,6 @@ enum {
     FIRST_RUNNING_ENTRIES = 4,
     MIN_RUNNING_US = 3000,
     MAX_RUNNING_US = 8000,
-};
-
-struct loader {
-    const struct copy_load_options *options;
-    struct world_file_import_options import;
-    struct copy_conversion conversion;
-    struct buf guild; /* members of the guild that every world file needs: id, name and owner */
-    struct world_entries entries;
-    struct buf before, after; /* text around the entries */
-    const char *what;         /* for the report, such as "roles" */
-    struct arena *arena;      /* cleared after each import */
-    struct map existing;      /* with .only_messages: id of a channel to struct existing_channel */
-    bool guild_exists;
-    size_t batch_entries; /* entries that are imported in one transaction */
-    int64_t longest_us;   /* longest transaction of a running server */
-    bool failed;
-    int64_t refused, imported;
-};
-struct existing_channel {
-    struct str name; /* JSON */
-    int64_t type;
 };
 
 /* --- importing entries --------------------------------------------------------------------- */
@@ -134,8 +111,7 @@ static void import_all(struct loader *l, const struct world_entries *e, struct s
     }
 }
 
-/* Imports the collected entries, after the accounts to which they refer. */
-static void import_entries(struct loader *l)
+void loader_import_entries(struct loader *l)
 {
     const char *what = l->what;
 
@@ -157,7 +133,7 @@ struct list_reader {
     bool (*accepts)(struct str line); /* NULL: all lines */
 };
 
-static void add_entry(struct loader *l, world_entry_function *write, struct arena *arena,
+void loader_add_entry(struct loader *l, world_entry_function *write, struct arena *arena,
                       struct str line)
 {
     size_t before = l->entries.text.n;
@@ -184,12 +160,15 @@ static bool import_line(void *arg, struct str line, int64_t next_offset, struct 
     (void)next_offset;
     if (r->write == write_world_channel && must_skip_channel(r->loader, line))
         return true;
+    if (r->write == write_world_webhook &&
+        copy_skipped_contains_webhook(&r->loader->skipped, json_member_id(line, "id")))
+        return true;
     if (!r->accepts || r->accepts(line))
-        add_entry(r->loader, r->write, arena, line);
+        loader_add_entry(r->loader, r->write, arena, line);
     if (r->loader->entries.count >= r->max_entries ||
         r->loader->entries.text.n >= MAX_ENTRY_BYTES ||
         r->loader->conversion.users.text.n >= MAX_ENTRY_BYTES)
-        import_entries(r->loader);
+        loader_import_entries(r->loader);
     return !r->loader->failed;
 }
 
@@ -209,7 +188,7 @@ static void import_list(struct loader *l, const char *file, const char *list,
     buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":[", STR_ARGS(buf_str(&l->guild)), list);
     buf_add_lit(&l->after, "]}]}");
     guild_archive_for_each_line(l->options->archive, file, 0, import_line, &r);
-    import_entries(l);
+    loader_import_entries(l);
 }
 
 /* Imports the line of a file as a member of the guild that is no list. */
@@ -258,8 +237,8 @@ static void import_guild_fields(struct loader *l, struct str guild)
     buf_reset(&l->after);
     buf_add_lit(&l->before, "{\"guilds\":[");
     buf_add_lit(&l->after, "]}");
-    add_entry(l, write_world_guild, arena, guild);
-    import_entries(l);
+    loader_add_entry(l, write_world_guild, arena, guild);
+    loader_import_entries(l);
     arena_free(arena);
 }
 
@@ -279,7 +258,7 @@ static void import_roles(struct loader *l, struct str guild)
     buf_add_lit(&l->after, "]}]}");
     for (size_t i = 0; i < roles.count; i++)
         import_line(&r, ((struct str *)roles.items)[i], 0, arena);
-    import_entries(l);
+    loader_import_entries(l);
     arena_free(arena);
 }
 
@@ -329,6 +308,27 @@ static void import_threads(struct loader *l, const char *file, void *arg)
     import_list(l, file, "channels", write_world_channel, NULL);
     guild_archive_for_each_line(l->options->archive, file, 0, add_known_line,
                                 &l->conversion.known.channels);
+}
+
+static void add_known_threads(struct loader *l, const char *file, void *arg)
+{
+    (void)arg;
+    guild_archive_for_each_line(l->options->archive, file, 0, add_known_line,
+                                &l->conversion.known.channels);
+}
+
+void loader_read_known_ids(struct loader *l)
+{
+    const struct guild_archive *a = l->options->archive;
+    struct copy_known_ids *known = &l->conversion.known;
+    struct list roles =
+        json_array_items(l->names, json_member_raw(buf_str(&l->guild_line), "roles"));
+
+    for (size_t i = 0; i < roles.count; i++)
+        add_known_id(&known->roles, json_member_id(((struct str *)roles.items)[i], "id"));
+    guild_archive_for_each_line(a, "emojis.jsonl", 0, add_known_line, &known->emojis);
+    guild_archive_for_each_line(a, "channels.jsonl", 0, add_known_line, &known->channels);
+    for_each_thread_list(l, add_known_threads, NULL);
 }
 
 /* --- messages ---------------------------------------------------------------------- */
@@ -410,10 +410,10 @@ static void import_message_lines(struct message_reader *r)
         struct str line = str_cut(&rest, '\n');
 
         if (must_import_message(l, &stored, arena, line))
-            add_entry(l, write_world_message, arena, line);
+            loader_add_entry(l, write_world_message, arena, line);
         arena_free(arena);
     }
-    import_entries(l);
+    loader_import_entries(l);
     map_clear(&stored);
     arena_free(stored_arena);
     buf_reset(&r->lines);
@@ -426,6 +426,8 @@ static bool add_message_line(void *arg, struct str line, int64_t next_offset, st
     struct message_reader *r = arg;
 
     (void)next_offset, (void)arena;
+    if (copy_skipped_contains(&r->loader->skipped, line))
+        return true;
     if (!r->first)
         r->first = json_member_id(line, "id");
     buf_add_str(&r->lines, line);
@@ -452,8 +454,7 @@ static bool add_pin(void *arg, struct str line, int64_t next_offset, struct aren
     return true;
 }
 
-/* The entry of the channel has a type, because it would become a text channel without it. */
-static bool write_channel_start(struct loader *l, struct str channel)
+bool loader_begin_messages(struct loader *l, struct str channel)
 {
     const struct existing_channel *existing = map_get(&l->existing, json_member_id(channel, "id"));
     int64_t number = existing ? existing->type : json_member_int(channel, "type");
@@ -469,6 +470,9 @@ static bool write_channel_start(struct loader *l, struct str channel)
                    "\",\"name\":%.*s,\"type\":\"%s\",\"people\":[],\"messages\":[",
                    STR_ARGS(buf_str(&l->guild)), json_member_id(channel, "id"), STR_ARGS(name),
                    type);
+    buf_reset(&l->after);
+    buf_add_lit(&l->after, "]}]}]}");
+    l->what = "message";
     return type;
 }
 
@@ -481,15 +485,12 @@ static bool import_messages_of_channel(void *arg, struct str channel, int64_t ne
     char file[100];
 
     (void)next_offset, (void)arena;
-    if (!write_channel_start(l, channel)) {
+    if (!loader_begin_messages(l, channel)) {
         arena_free(pins.arena);
         return true;
     }
     snprintf(file, sizeof file, "pins/%" PRIu64 ".jsonl", r.channel);
     guild_archive_for_each_line(l->options->archive, file, 0, add_pin, &pins);
-    l->what = "message";
-    buf_reset(&l->after);
-    buf_add_lit(&l->after, "]}]}]}");
     buf_init(&r.lines, SIZE_MAX);
     snprintf(file, sizeof file, "messages/%" PRIu64 ".jsonl", r.channel);
     guild_archive_for_each_line(l->options->archive, file, 0, add_message_line, &r);
@@ -589,6 +590,20 @@ static int64_t count_rows(struct loader *l, struct sql sql, snowflake id)
 
 static const char COUNT_MESSAGES[] = "select count(*) from messages where channel_id = $1";
 
+struct line_counter {
+    const struct copy_skipped *skipped;
+    int64_t count;
+};
+
+static bool count_taken_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
+{
+    struct line_counter *c = arg;
+
+    (void)next_offset, (void)arena;
+    c->count += !copy_skipped_contains(c->skipped, line);
+    return true;
+}
+
 static bool verify_channel(void *arg, struct str line, int64_t next_offset, struct arena *arena)
 {
     struct verification *v = arg;
@@ -597,7 +612,9 @@ static bool verify_channel(void *arg, struct str line, int64_t next_offset, stru
 
     (void)next_offset, (void)arena;
     snprintf(file, sizeof file, "messages/%" PRIu64 ".jsonl", id);
-    int64_t lines = guild_archive_count_lines(v->loader->options->archive, file);
+    struct line_counter counter = { .skipped = &v->loader->skipped };
+    guild_archive_for_each_line(v->loader->options->archive, file, 0, count_taken_line, &counter);
+    int64_t lines = counter.count;
     int64_t rows = lines ? count_rows(v->loader, SQL(COUNT_MESSAGES), id) : 0;
     v->lines += lines;
     v->rows += rows < lines ? rows : lines;
@@ -684,70 +701,99 @@ static void import_everything(struct loader *l, struct str guild)
     import_list(l, "invites.jsonl", "invites", write_world_invite, NULL);
     if (l->conversion.people)
         import_list(l, "bans.jsonl", "bans", write_world_ban, NULL);
+    if (l->options->no_messages)
+        return;
     guild_archive_for_each_line(a, "channels.jsonl", 0, import_messages_of_channel, l);
     for_each_thread_list(l, import_messages_of_threads, NULL);
 }
 
-static void free_loader(struct loader *l)
+void loader_close(struct loader *l)
 {
-    struct map *const maps[] = { &l->conversion.known.users,    &l->conversion.known.roles,
-                                 &l->conversion.known.channels, &l->conversion.known.emojis,
-                                 &l->conversion.queued,         &l->conversion.pinned_at };
+    struct map *const maps[] = { &l->conversion.known.users,
+                                 &l->conversion.known.roles,
+                                 &l->conversion.known.channels,
+                                 &l->conversion.known.emojis,
+                                 &l->conversion.queued,
+                                 &l->conversion.pinned_at,
+                                 &l->existing };
 
     for (size_t i = 0; i < COUNT_OF(maps); i++)
         map_clear(maps[i]);
+    copy_skipped_clear(&l->skipped);
     buf_clear(&l->conversion.users.text);
     buf_clear(&l->entries.text);
     buf_clear(&l->before);
     buf_clear(&l->after);
     buf_clear(&l->guild);
+    buf_clear(&l->guild_line);
     mem_free(l->conversion.users.ends);
     mem_free(l->entries.ends);
     arena_free(l->arena);
+    arena_free(l->names);
     auth_free(l->import.auth);
 }
 
-enum copy_result copy_load_archive(const struct copy_load_options *options)
+/* Reads what exists here already, and writes the members of the guild that every file needs. */
+static bool read_guild(struct loader *l, bool read_channels)
 {
-    struct loader l = {
+    struct str guild = buf_str(&l->guild_line);
+    struct existing_query existing = { .loader = l,
+                                       .arena = l->names,
+                                       .owner = json_member_id(guild, "owner_id") };
+    bool ok = true;
+
+    buf_init(&existing.name, SIZE_MAX);
+    buf_add_str(&existing.name, json_member_raw(guild, "name"));
+    if (read_channels)
+        ok = store_run(l->options->store, STORE_READ, l->arena, read_existing, &existing) == OK;
+    buf_printf(&l->guild, "\"id\":\"%" PRIu64 "\",\"name\":%.*s,\"owner\":\"%" PRIu64 "\"",
+               l->conversion.guild, STR_ARGS(buf_str(&existing.name)), existing.owner);
+    buf_clear(&existing.name);
+    return ok;
+}
+
+bool loader_open(struct loader *l, const struct copy_load_options *options, bool read_channels)
+{
+    *l = (struct loader){
         .options = options,
         .import = { .domains = guildhall_domains,
                     .password_cost = config_password_cost(options->config),
                     .files = options->archive->folder },
         .conversion = { .archive = options->archive, .people = options->people },
         .arena = arena_new(),
+        .names = arena_new(),
         .batch_entries = options->running ? FIRST_RUNNING_ENTRIES : SIZE_MAX,
     };
-    struct progress_watch watch;
-    struct buf guild;
+    struct buf *const texts[] = { &l->guild_line, &l->guild,        &l->before,
+                                  &l->after,      &l->entries.text, &l->conversion.users.text };
 
-    buf_init(&guild, SIZE_MAX);
-    buf_init(&l.guild, SIZE_MAX);
-    buf_init(&l.before, SIZE_MAX);
-    buf_init(&l.after, SIZE_MAX);
-    buf_init(&l.entries.text, SIZE_MAX);
-    buf_init(&l.conversion.users.text, SIZE_MAX);
-    guild_archive_for_each_line(options->archive, "guild.jsonl", 0, read_guild_line, &guild);
-    l.conversion.guild = json_member_id(buf_str(&guild), "id");
-    l.failed = !l.conversion.guild ||
-               (!options->running &&
-                auth_new(options->config->data, options->store, &l.import.auth) != OK);
-    if (!l.conversion.guild)
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        buf_init(texts[i], SIZE_MAX);
+    map_init(&l->existing);
+    copy_skipped_read(options->archive, &l->skipped);
+    guild_archive_for_each_line(options->archive, "guild.jsonl", 0, read_guild_line,
+                                &l->guild_line);
+    l->conversion.guild = json_member_id(buf_str(&l->guild_line), "id");
+    if (!l->conversion.guild) {
         fprintf(stderr, "guildhall: '%s' is not an archive of a guild: it has no guild.jsonl\n",
                 options->archive->folder);
-    struct existing_query existing = { .loader = &l,
-                                       .arena = arena_new(),
-                                       .owner = json_member_id(buf_str(&guild), "owner_id") };
-    buf_init(&existing.name, SIZE_MAX);
-    buf_add_str(&existing.name, json_member_raw(buf_str(&guild), "name"));
-    map_init(&l.existing);
-    if (!l.failed && options->only_messages)
-        l.failed = store_run(options->store, STORE_READ, l.arena, read_existing, &existing) != OK;
-    buf_printf(&l.guild, "\"id\":\"%" PRIu64 "\",\"name\":%.*s,\"owner\":\"%" PRIu64 "\"",
-               l.conversion.guild, STR_ARGS(buf_str(&existing.name)), existing.owner);
+        return false;
+    }
+    return (options->running ||
+            auth_new(options->config->data, options->store, &l->import.auth) == OK) &&
+           read_guild(l, read_channels);
+}
+
+enum copy_result copy_load_archive(const struct copy_load_options *options)
+{
+    struct progress_watch watch;
+    struct loader l;
+    bool opened = loader_open(&l, options, options->only_messages);
+
+    l.failed = !opened;
     progress_watch_begin(&watch, "copy-guild", PROGRESS_TIME, 0);
     if (!l.failed)
-        import_everything(&l, buf_str(&guild));
+        import_everything(&l, buf_str(&l.guild_line));
     progress_watch_end(&watch);
     if (!l.failed && options->running) {
         l.failed = !running_server_refresh_guild(options->running, l.conversion.guild);
@@ -759,10 +805,7 @@ enum copy_result copy_load_archive(const struct copy_load_options *options)
     if (l.refused || l.conversion.omitted)
         printf("%lld objects were refused, %lld references to deleted objects were left out\n",
                (long long)l.refused, (long long)l.conversion.omitted);
-    buf_clear(&guild);
-    buf_clear(&existing.name);
-    map_clear(&l.existing);
-    arena_free(existing.arena);
-    free_loader(&l);
-    return l.failed ? COPY_STOPPED : l.refused ? COPY_REFUSED : COPY_OK;
+    enum copy_result result = l.failed ? COPY_STOPPED : l.refused ? COPY_REFUSED : COPY_OK;
+    loader_close(&l);
+    return result;
 }

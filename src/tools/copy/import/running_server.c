@@ -82,6 +82,7 @@ bool running_server_refresh_guild(const char *data, snowflake guild)
         buf_reset(&out);
         ok = send_request(data, request, &out);
         struct str rest = buf_str(&out);
+        str_cut(&rest, '\n'); /* "ok" */
         str_cut(&rest, '\n'); /* names of the columns */
         if (!ok || !str_to_u64(str_trim(str_cut(&rest, '\n')), &after))
             after = 0;

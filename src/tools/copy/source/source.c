@@ -220,6 +220,9 @@ static void send_once(struct copy_connection *c, const char *method, const char 
         headers = curl.slist_append(headers, "Content-Type: application/json");
         SET(CURLOPT_POSTFIELDS, body.p);
         SET(CURLOPT_POSTFIELDSIZE, (long)body.n);
+    } else if (strcmp(method, "GET") != 0 && strcmp(method, "DELETE") != 0) {
+        SET(CURLOPT_POSTFIELDS, ""); /* with a Content-Length, which some servers require */
+        SET(CURLOPT_POSTFIELDSIZE, 0L);
     } else {
         SET(CURLOPT_HTTPGET, 1L);
     }
@@ -256,6 +259,8 @@ enum copy_result copy_request(struct copy_connection *c, const char *method, con
             refused++;
         } else if (c->status >= 300 && c->status < 500) {
             return COPY_REFUSED; /* redirects, too: the token is only for the configured server */
+        } else if (c->no_repeat) {
+            return COPY_FAILED;
         } else {
             pause_before_attempt(attempt++);
         }

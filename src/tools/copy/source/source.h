@@ -35,6 +35,7 @@ struct copy_connection {
     struct copy_source *source;
     void *handle; /* CURL */
     int status;
+    bool no_repeat; /* requests are repeated only after 429, because they are not idempotent */
     char reason[256];
 };
 bool copy_connection_open(struct copy_connection *c, struct copy_source *s);
