@@ -267,9 +267,11 @@ static enum err hash_passwords(const struct world_file_import_options *o, struct
 {
     struct world_user *users = entries->items;
 
+    world_file_progress_begin(o->progress, "accounts (hashing passwords)", (int64_t)entries->count);
     for (size_t i = 0; i < entries->count; i++) {
         struct world_user *u = &users[i];
 
+        world_file_progress_add(o->progress);
         if (u->password.given != GIVEN)
             continue;
         enum err e = password_hash_with_cost(o->password_ops, o->password_memory, arena,

@@ -71,7 +71,7 @@ static struct str export_world(struct world *w)
     bool importable;
 
     buf_init(&out, SIZE_MAX);
-    expect(!world_file_export(guildhall_get_store(world_server(w)), guildhall_domains, &out,
+    expect(!world_file_export(guildhall_get_store(world_server(w)), guildhall_domains, NULL, &out,
                               &importable));
     expect(importable);
     struct str text = str_dup(world_arena(w), buf_str(&out));
