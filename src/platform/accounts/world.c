@@ -346,7 +346,8 @@ static bool world_user_from_row(struct world_file_exporter *ex, const struct row
 
 const struct world_file_fields accounts_world = { (const struct world_file_field[]){
     { NULL, "users", &world_user_list, .order = 10, .import = import_user,
-      .prepare = hash_passwords, .select = { &ALL_USERS }, .read = world_user_from_row },
+      .prepare = hash_passwords, .select = { &ALL_USERS }, .read = world_user_from_row,
+      .count = SQL_TEXT("select count(*) from users") },
     { NULL, "users", .order = 90, .import = issue_imported_user_token },
     { 0 },
 } };

@@ -8,17 +8,12 @@ struct export_output {
     struct buf text;
 };
 
-/* The rows that most entries come from. */
-static const char COUNT_ENTRIES[] =
-    "select (select count(*) from users) + (select count(*) from members) + (select count(*) from "
-    "channels where type >= 0) + (select count(*) from messages)";
-
-static enum err count_entries(struct tx *tx, struct world_file_progress *progress)
+static enum err begin_progress(const struct export_output *out, struct tx *tx)
 {
     int64_t total = 0;
-    enum err e = progress ? tx_read_int(tx, COUNT_ENTRIES, NO_BIND, &total) : OK;
+    enum err e = out->progress ? world_file_estimate_entries(out->format, tx, &total) : OK;
 
-    world_file_progress_begin(progress, "entries",
+    world_file_progress_begin(out->progress, "entries",
                               total < JSON_MAX_VALUES ? total : JSON_MAX_VALUES);
     return e;
 }
@@ -29,7 +24,7 @@ static enum err export_in_transaction(struct tx *tx, void *arg)
     struct world_file_exporter ex = { .format = out->format, .tx = tx, .progress = out->progress };
     void *file = arena_alloc(tx_arena(tx), world_file_entry_size(out->format, NULL));
     struct json_writer j = json_writer_to_buf(&out->text);
-    enum err e = count_entries(tx, out->progress);
+    enum err e = begin_progress(out, tx);
 
     if (!e)
         e = world_file_export_fields(&ex, NULL, 0, file, 1);

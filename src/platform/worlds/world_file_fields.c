@@ -251,6 +251,25 @@ size_t world_file_entry_size(const struct world_file_format *f, const char *obje
     return find_world_object(f, object)->schema.size;
 }
 
+enum err world_file_estimate_entries(const struct world_file_format *f, struct tx *tx, int64_t *ret)
+{
+    enum err e = OK;
+
+    *ret = 0;
+    for (const struct world_object *o = f->objects; o; o = o->next) {
+        const struct object_part *p = o->parts.items;
+
+        for (size_t i = 0; i < o->parts.count && !e; i++) {
+            int64_t count = 0;
+
+            if (p[i].part->count.text)
+                e = tx_read_int_sql(tx, p[i].part->count, NO_BIND, &count);
+            *ret += count;
+        }
+    }
+    return e;
+}
+
 void *world_file_entry_add(struct world_file_exporter *ex, const char *object,
                            struct opt_list *list)
 {

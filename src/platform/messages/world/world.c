@@ -279,7 +279,8 @@ static enum err export_messages(struct world_file_exporter *ex, struct opt_list 
 
 const struct world_file_fields messages_world = { (const struct world_file_field[]){
     { "channel", "messages", &world_message_list, "message", 10, .whole = true,
-      .import = import_messages, .export = export_messages },
+      .import = import_messages, .export = export_messages,
+      .count = SQL_TEXT("select count(*) from messages") },
     { "private", "messages", &world_message_list, "message", 10, .whole = true,
       .import = import_messages, .export = export_messages },
     { 0 },
