@@ -569,6 +569,16 @@ def unknown_environment_variables_are_reported(executable):
         expect(version_with(name).returncode == 0, f"{name} is refused")
 
 
+def contact_of_web_push_must_be_a_mail_or_web_address(executable):
+    for contact in ("admin@chat.example", "http://chat.example", "tel:1"):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([executable, "serve", "--data", folder, "--listen", "127.0.0.1:0",
+                                   "--web-push-contact", contact], capture_output=True, text=True,
+                                  timeout=PATIENCE, check=False)
+            expect(done.returncode == 1 and "web-push-contact must be the address" in
+                   done.stdout + done.stderr, done.stderr)
+
+
 run_cases("service", [
     inherited_listening_socket_is_served,
     several_inherited_sockets_are_refused,
@@ -591,4 +601,5 @@ run_cases("service", [
     completions_of_all_shells_have_the_same_words,
     every_command_has_its_own_help,
     unknown_environment_variables_are_reported,
+    contact_of_web_push_must_be_a_mail_or_web_address,
 ])
