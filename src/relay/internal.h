@@ -535,16 +535,16 @@ void room_free_dave_group(struct relay_room *room);
  * as many members as encryption supports. Otherwise returns 0. */
 enum relay_close_code participant_media_refusal_code(const struct relay_participant *s);
 bool participant_media_is_refused(const struct relay_participant *s);
-/* Adds the participant to the group if its address is known; a member leaves first. Returns the
- * version for the session description, which must be sent before participant_on_description_sent.
- */
+/* Adds the participant to the group if its address is known; a member leaves first, also if its
+ * address is no longer known. Returns the version for the session description, which must be sent
+ * before participant_on_description_sent. */
 unsigned participant_join_dave_group(struct relay_participant *s);
 void participant_on_description_sent(struct relay_participant *s, unsigned version);
 /* Adds a participant that has its session description to the group when its address is known. */
 void participant_join_dave_group_late(struct relay_participant *s);
 /* Adds a resumed participant again if its messages are not stored (old gateway versions). */
 void participant_rejoin_dave_group(struct relay_participant *s);
-/* Removes a participant from the group. It must no longer be in the room's list. */
+/* Removes a participant from the group. */
 void participant_leave_dave_group(struct relay_participant *s);
 void participant_handle_dave_message(struct relay_participant *s, const struct relay_message *n);
 /* Returns the version of DAVE that the participant uses. */

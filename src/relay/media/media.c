@@ -18,7 +18,7 @@ enum {
     WINDOW_VIDEO_PACKETS = 4000, /* video packets per second, of all layers of a camera or screen */
     WINDOW_VIDEO_BYTES = 4 * 1024 * 1024,
     ACTIVITY_INTERVAL_MS = 20 * 1000,
-    INTERRUPT_RECEIVERS = 128,   /* receivers that get a datagram before other rooms have a turn */
+    INTERRUPT_COST = 128,        /* cost of a packet after which other rooms have a turn */
     CRYPTO_SAMPLE_INTERVAL = 64, /* one of this many packets is timed */
     MAX_RTP_HEADERS = 1 << 26,   /* after this many 20 ms frames, the RTP header repeats */
 };
@@ -152,6 +152,7 @@ void media_renumber_audio_packet(struct packet_handler *w, struct relay_particip
 {
     record_audio_quality(s, a);
     write_renumbered_header(w, a);
+    w->number = a->number;
 }
 
 static struct rtp_stream *get_or_create_video_streams(struct relay_participant *s)
@@ -171,6 +172,7 @@ void media_renumber_video_packet(struct packet_handler *w, struct relay_particip
     unsigned char *original = w->plain.bytes;
 
     write_renumbered_header(w, &a);
+    w->number = a.number;
     if (at % 2 == 0 && !w->padding_only && w->plain.n >= 2 && streams[at - 1].ahead)
         network_write_u16(original, (uint16_t)(network_read_u16(original) + streams[at - 1].ahead));
 }
@@ -185,6 +187,7 @@ static bool authenticate_packet(struct packet_handler *w, struct relay_participa
         !decrypt_packet_of_participant(w, s, p))
         return false;
     *ret_newest = a.newest;
+    w->number = a.number;
     if (p->ssrc == s->media.ssrc)
         media_renumber_audio_packet(w, s, &a);
     else
@@ -245,13 +248,13 @@ static void forward_packet_to_room(struct packet_handler *w, const struct relay_
     const struct relay_room *room = from->room;
     unsigned type = w->plain.header[1] & 0x7f, marker = w->plain.header[1] & 0x80;
     bool dave = packet_is_dave_frame(w, from), audio = ssrc == from->media.ssrc;
-    unsigned sent = 0;
+    unsigned cost = 0;
 
     w->is_stripped = false;
     for (size_t i = 0; i < room->count;) {
-        if (w->sent - sent >= INTERRUPT_RECEIVERS) {
+        if (media_packet_cost(w) - cost >= INTERRUPT_COST) {
             relay_worker_handle_idle_rooms(w->worker);
-            sent = w->sent;
+            cost = media_packet_cost(w);
         }
         struct relay_participant *to = room->participants[i];
         bool decodes = !dave || to->dave_version;
@@ -260,6 +263,7 @@ static void forward_packet_to_room(struct packet_handler *w, const struct relay_
         int translated = receives ? payload_type_for_receiver(to, from, audio, type) : -1;
 
         if (translated < 0 || (w->padding_only && !to->media.webrtc)) {
+            w->skipped++;
             i++;
             continue;
         }
