@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include "json/write.h"
 #include "model/fields/rows.h"
-#include "platform/accounts/settings.h"
+#include "platform/accounts/settings/settings.h"
 #include "platform/accounts/users.h"
 #include "platform/channels/channels.h"
 #include "platform/guild_settings/guild_settings.h"
