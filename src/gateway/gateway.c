@@ -189,26 +189,33 @@ void gateway_drain(struct gateway *g, int64_t patience_ms)
         usleep(5 * 1000);
 }
 
-/* Sets g->busy if the loop has running store reads, posted tasks or undelivered events. */
-static void set_busy_if_loop_has_work(struct loop *loop, void *arg)
-{
-    struct gateway *g = arg;
-    const struct gateway_loop *h = g->gateway_loops[loop_index(loop)];
+struct busy_check {
+    struct gateway *gateway;
+    bool busy; /* set if a loop still has work */
+};
 
-    g->busy |= h->reads.count > 0 || h->queue.posted || h->session_tasks.posted ||
-               h->topics.posted || h->list_pieces || h->queue.sending || has_delayed_events(h) ||
-               (h->queue.first && !h->queue.log_is_unreadable);
+/* Checks whether the loop has running store reads, posted tasks or undelivered events. */
+static void check_if_loop_is_busy(struct loop *loop, void *arg)
+{
+    struct busy_check *check = arg;
+    const struct gateway_loop *h = check->gateway->gateway_loops[loop_index(loop)];
+
+    check->busy |= h->reads.count > 0 || h->queue.posted || h->session_tasks.posted ||
+                   h->topics.posted || h->list_pieces || h->queue.sending ||
+                   has_delayed_events(h) || (h->queue.first && !h->queue.log_is_unreadable);
 }
 
 static void wait_until_loops_are_idle(struct gateway *g, unsigned count)
 {
+    struct busy_check check = { .gateway = g };
+
     do {
-        g->busy = false;
+        check.busy = false;
         for (unsigned i = 0; i < count; i++)
-            loop_call_and_wait(g->gateway_loops[i]->loop, set_busy_if_loop_has_work, g);
-        if (g->busy)
+            loop_call_and_wait(g->gateway_loops[i]->loop, check_if_loop_is_busy, &check);
+        if (check.busy)
             usleep(1000);
-    } while (g->busy);
+    } while (check.busy);
 }
 
 static void end_gateway_loop(struct loop *loop, void *arg)

@@ -57,7 +57,6 @@ struct gateway {
     _Atomic bool draining;
     _Atomic int64_t delay_ms;       /* delay of events in ms, for tests of clients */
     _Atomic unsigned presence_bots; /* number of bot sessions with the intent GUILD_PRESENCES */
-    bool busy;                      /* while the gateway stops: a loop still has work */
     struct gateway_counters count;
     unsigned cluster_heartbeats; /* heartbeats of this node as the first of the cluster */
 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 
 static void format_picture_file_name(char out[256], const char *area, snowflake owner,
                                      struct str hash)

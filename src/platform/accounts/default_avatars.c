@@ -1,7 +1,7 @@
 /* default_avatars.c - default avatars for accounts without a picture, drawn on request. */
 #include "platform/accounts/internal.h"
 
-#include "base/png.h"
+#include "base/pictures/png.h"
 
 enum { SIDE = 128, AVATARS = 6 };
 

@@ -1,7 +1,7 @@
 /* schema.c - JSON schemas of emoji bodies, and storage of their pictures. */
 #include "platform/emojis/internal.h"
 
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 #include "model/fields/types.h"
 
 const struct type type_emoji_image = { .kind = KIND_IMAGE,

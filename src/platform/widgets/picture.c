@@ -1,7 +1,7 @@
 /* picture.c - GET /guilds/{guild.id}/widget.png: a picture with the number of online members. */
 #include <stdio.h>
 
-#include "base/png.h"
+#include "base/pictures/png.h"
 #include "gateway/gateway.h"
 #include "platform/widgets/internal.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/pictures.h"
+#include "base/pictures/pictures.h"
 #include "model/permissions/permissions.h"
 #include "net/http/multipart.h"
 #include "net/http/server.h"
