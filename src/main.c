@@ -57,7 +57,7 @@ int main(int argc, char **argv)
         guildhall_init(&settings.config);
         if (c->run != tool_serve && c->run != tool_demo &&
             strcmp(settings.config.log_format, "json") != 0)
-            log_use_sentences();
+            log_use_sentence_format();
         status = c->run(&settings, rest);
     }
     arena_free(arena);

@@ -45,7 +45,7 @@ bool close_cause_find(int code, struct error_cause *ret)
     return false;
 }
 
-static int key_of_error(const struct error_info *info)
+static int find_cause_key_of_error(const struct error_info *info)
 {
     return info->code ? info->code : info->status;
 }
@@ -60,7 +60,7 @@ static void write_error_section(struct buf *out, int key)
     for (int e = OK + 1; e < ERR_COUNT; e++) {
         const struct error_info *info = error_info((enum err)e);
 
-        if (key_of_error(info) != key)
+        if (find_cause_key_of_error(info) != key)
             continue;
         buf_printf(out, "%s%s (HTTP %d)", comma, info->message, info->status);
         comma = "; ";
@@ -76,7 +76,7 @@ static int find_next_error_key(int after)
     int lowest = 0;
 
     for (int e = OK + 1; e < ERR_COUNT; e++) {
-        int key = key_of_error(error_info((enum err)e));
+        int key = find_cause_key_of_error(error_info((enum err)e));
 
         if (key > after && (!lowest || key < lowest))
             lowest = key;

@@ -24,7 +24,7 @@ struct clock_sample {
     int64_t before, after, database_ms;
 };
 
-struct clock_check {
+struct node_clock_check {
     struct clock_sample last; /* after is 0 before the first sample */
     int64_t off_since; /* clock_monotonic_ns at which the clock became wrong; 0 if it is right */
     bool is_off;
@@ -32,11 +32,12 @@ struct clock_check {
 
 /* Returns whether this node's clock is right. offset_ms is by how much the clock is ahead of the
  * database's clock; `others` are these offsets of the other living nodes. */
-bool node_clock_is_right(int64_t offset_ms, const int64_t *others, size_t count);
+bool node_clock_is_correct(int64_t offset_ms, const int64_t *others, size_t count);
 /* Returns whether the database's clock was stepped since the last sample. */
-bool database_clock_jumped(const struct clock_check *w, const struct clock_sample *now);
-/* Records a sample and the result of node_clock_is_right. The clock counts as wrong if the first
+bool database_clock_jumped(const struct node_clock_check *w, const struct clock_sample *now);
+/* Records a sample and the result of node_clock_is_correct. The clock counts as wrong if the first
  * sample is wrong, or after CLOCK_WRONG_AFTER_MS of wrong samples. */
-void clock_check_record_sample(struct clock_check *w, const struct clock_sample *now, bool agrees);
+void clock_check_record_sample(struct node_clock_check *w, const struct clock_sample *now,
+                               bool agrees);
 
 #endif

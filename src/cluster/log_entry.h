@@ -32,7 +32,7 @@ struct revocation_record {
 };
 
 /* A request to move a session from another node to this one, or the reply. */
-struct session_move {
+struct session_move_message {
     enum session_move_kind { MOVE_REQUEST, MOVE_RELEASED, MOVE_REFUSED } kind;
     uint32_t from, to; /* nodes that the session moves from and to */
     uint64_t number;
@@ -43,7 +43,7 @@ struct log_entry {
     uint32_t origin; /* identity of the node that committed the entry */
     struct emitted_event *announced;
     struct revocation_record *revocations;
-    const struct session_move *move; /* NULL if the entry moves no session */
+    const struct session_move_message *move; /* NULL if the entry moves no session */
     const struct voice_state_change *voices;
 };
 

@@ -23,7 +23,7 @@ void room_choose_codec(struct relay_room *room, const struct relay_participant *
     struct serialized_message *t = create_video_codec_message(best);
     for (size_t i = 0; i < room->count; i++)
         if (room->participants[i] != except && room->participants[i]->offer.decodes.given)
-            outbox_send(room->participants[i], t);
+            outbox_send_message(room->participants[i], t);
     serialized_message_unref(t);
 }
 
@@ -131,7 +131,7 @@ void participant_handle_video_offer(struct relay_participant *s, struct relay_me
     buf_init(&translated, SIZE_MAX);
     if (s->media.webrtc) {
         translate_announced_ssrcs(s, n, &translated);
-        streams = buf_str(&translated);
+        streams = buf_as_str(&translated);
     }
     bool own = video_ssrcs_are_in_sender_block(s, n);
     if (own)
@@ -146,7 +146,7 @@ void participant_handle_video_offer(struct relay_participant *s, struct relay_me
     if (active) {
         struct serialized_message *t = create_want_all_video_message();
 
-        outbox_send(s, t);
+        outbox_send_message(s, t);
         serialized_message_unref(t);
     }
 }

@@ -71,7 +71,7 @@ bool config_apply_to_domains(const struct config *c)
     }
     voice_keys_configure(c->voice_second_label);
     voice_effects_configure(c->everybody_is_premium);
-    reactions_set_burst_for_all(c->everybody_is_premium);
-    search_reset_indexing_schedule();
+    burst_reactions_set_allowed_for_all(c->everybody_is_premium);
+    reset_message_indexing_schedule();
     return apply_gif_options(c);
 }

@@ -50,7 +50,8 @@ int tool_nodes(const struct command_settings *s, char **arguments)
             "nodes needs --store: only servers on PostgreSQL can form a cluster");
     if (guildhall_open_store(&s->config, true, &store))
         return 1;
-    enum err e = store_run(store, STORE_READ, NULL, read_and_print_nodes, NULL);
+    enum err e =
+        store_run_transaction_and_wait(store, STORE_READ, NULL, read_and_print_nodes, NULL);
     store_close(store);
     return e ? 1 : 0;
 }

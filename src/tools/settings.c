@@ -98,7 +98,7 @@ bool read_settings_of_command(const struct program_command *c, struct arena *are
     struct option_source source = config_option_source;
 
     ret->argv = argv;
-    source.file = options_read_one_before_others("config", &source, argv);
+    source.file = options_read_single_value_early("config", &source, argv);
     source.command_follows = c->command_follows;
     source.no_arguments = !*c->arguments || c->command_follows;
     if (!check_environment_variable_names(ret->commands, arena, ret_problem) ||

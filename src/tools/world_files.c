@@ -107,7 +107,7 @@ int tool_import(const struct command_settings *s, char **arguments)
     progress_watch_begin(&watch, "import", PROGRESS_WORLD, 0);
     if (read_file_or_stdin(arguments[0], &text) && !open_store_as_owner(&s->config, &store)) {
         if (!store_lock_exclusive(store) &&
-            !import_world_file_text(&s->config, store, buf_str(&text),
+            !import_world_file_text(&s->config, store, buf_as_str(&text),
                                     strcmp(s->tokens, "off") != 0, &watch.world, arena, &report)) {
             if (strcmp(s->tokens, "env") == 0)
                 print_tokens_as_shell_variables(&report);
@@ -153,7 +153,7 @@ int tool_export(const struct command_settings *s, char **arguments)
     progress_watch_begin(&watch, "export", PROGRESS_WORLD, 0);
     if (!world_file_export(store, guildhall_domains, &watch.world, &text, &importable)) {
         if (importable && text.n <= MAX_FILE_BYTES)
-            ok = write_private_file(arguments[0], buf_str(&text));
+            ok = write_private_file(arguments[0], buf_as_str(&text));
         else
             fprintf(
                 stderr,

@@ -75,8 +75,8 @@ static void check_forwarded_packets(struct srtp *s, struct str in)
         unsigned char out[SRTP_MAX];
 
         *number = (uint64_t)((int64_t)*number + (int16_t)network_read_u16(in.p));
-        network_write_u16(plain.header + 2,
-                          (uint16_t)(*number + network_read_u16(in.p + 2) % SENDERS));
+        write_u16_in_network_byte_order(plain.header + 2,
+                                        (uint16_t)(*number + network_read_u16(in.p + 2) % SENDERS));
         plain.header[11] = (unsigned char)sender;
         size_t n = srtp_forward(s, &plain, *number, sender == 0, out);
         if (!n)

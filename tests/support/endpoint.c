@@ -70,7 +70,7 @@ static bool is_signed(const struct endpoint *e, const char *head, const char *bo
 }
 
 /* Reads one whole request; returns false if the client disconnected. */
-static bool read_request(int fd, struct request *r)
+static bool provider_read_request(int fd, struct request *r)
 {
     char *bytes = mem_new(MAX_PAYLOAD_FORM_BYTES), length[32], *end = NULL;
     size_t n = 0, want = 0;
@@ -133,7 +133,7 @@ static void serve(struct endpoint *e, int fd)
 {
     struct request r;
 
-    if (!read_request(fd, &r))
+    if (!provider_read_request(fd, &r))
         return;
     r.good = is_signed(e, r.head, r.body);
     pthread_mutex_lock(&e->lock);

@@ -65,7 +65,7 @@ struct str world_exported(struct world *w, struct store *store)
     buf_init(&out, SIZE_MAX);
     expect(world_file_export(store, guildhall_domains, NULL, &out, &importable) == OK);
     expect(importable);
-    struct str text = str_dup(world_arena(w), buf_str(&out));
+    struct str text = str_dup(world_arena(w), buf_as_str(&out));
     buf_clear(&out);
     return text;
 }

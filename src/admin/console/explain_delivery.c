@@ -38,16 +38,16 @@ struct delivery_explanation {
     struct user user;
     struct gateway_session_options sessions[DELIVERY_SESSIONS_MAX];
     size_t session_count;
-    struct list steps; /* struct explained_step */
+    struct list steps; /* struct explained_permission_step */
     bool delivered, content_hidden;
 };
 
 static bool add_delivery_check_result(struct call *call, struct delivery_explanation *x,
                                       bool passed, struct str text)
 {
-    struct explained_step *s = list_append(call->arena, &x->steps, sizeof *s);
+    struct explained_permission_step *s = list_append(call->arena, &x->steps, sizeof *s);
 
-    *s = (struct explained_step){ text, passed };
+    *s = (struct explained_permission_step){ text, passed };
     return passed;
 }
 
@@ -119,11 +119,11 @@ static bool check_intents(struct call *call, struct delivery_explanation *x, boo
     append_intent_names(&own, has);
     struct str text =
         n ? str_printf(call->arena, "a session receives MESSAGE_CREATE (intent %.*s)",
-                       STR_ARGS(buf_str(&names)))
+                       STR_ARGS(buf_as_str(&names)))
           : str_printf(call->arena,
                        "no session has the intent %.*s; their intents are %.*s; add it to the "
                        "intents of the bot",
-                       STR_ARGS(buf_str(&names)), STR_ARGS(buf_str(&own)));
+                       STR_ARGS(buf_as_str(&names)), STR_ARGS(buf_as_str(&own)));
     buf_clear(&names);
     buf_clear(&own);
     return add_delivery_check_result(call, x, n > 0, text);
@@ -183,7 +183,8 @@ static enum err check_content_is_visible(struct call *call, struct delivery_expl
         return e;
     struct message_content_reader reader = { x->user.id, found ? row_id(&row, 0) : 0, found,
                                              granted };
-    struct message_origin origin = { m->author_id, m->application_id.value, ids.items, ids.count };
+    struct message_author_and_mentions origin = { m->author_id, m->application_id.value, ids.items,
+                                                  ids.count };
     x->content_hidden = message_content_is_hidden(&reader, !channel_is_private(c->type), &origin);
     add_delivery_check_result(
         call, x, !x->content_hidden,
@@ -199,15 +200,15 @@ static enum err check_content_is_visible(struct call *call, struct delivery_expl
 static enum err read_delivery_user(struct call *call)
 {
     const struct delivery_query *q = call->query;
-    struct delivery_explanation *x = call_pass_data(call, "delivery_explanation", sizeof *x);
+    struct delivery_explanation *x = call_store_stage_data(call, "delivery_explanation", sizeof *x);
 
-    return console_find_user(call, "user", q->user, &x->user);
+    return find_user_of_console_query(call, "user", q->user, &x->user);
 }
 
 static enum err list_delivery_sessions(struct call *call)
 {
-    struct delivery_explanation *x = call_passed_data(call, "delivery_explanation");
-    struct gateway *g = api_options(call->api)->gateway;
+    struct delivery_explanation *x = call_get_stage_data(call, "delivery_explanation");
+    struct gateway *g = api_get_options(call->api)->gateway;
 
     x->session_count =
         g ? gateway_list_account_sessions(g, x->user.id, x->sessions, DELIVERY_SESSIONS_MAX) : 0;
@@ -265,7 +266,8 @@ static enum err read_recorded_delivery(struct call *call, const struct delivery_
                                        snowflake message_id, struct recorded_delivery *ret)
 {
     struct delivery_search wanted = { x->user.id, message_id, x->sessions, x->session_count };
-    enum err e = tx_require_background(call->tx); /* searches the texts of up to 2000 records */
+    enum err e =
+        tx_require_background_thread(call->tx); /* searches the texts of up to 2000 records */
 
     return e ? e
              : find_recorded_delivery(call->tx, call_get_workbench(call)->traffic, &wanted, ret);
@@ -297,7 +299,7 @@ static enum err run_delivery_checks(struct call *call, struct delivery_explanati
 static enum err get_delivery_explanation(struct call *call)
 {
     struct delivery_explanation x =
-        *(const struct delivery_explanation *)call_passed_data(call, "delivery_explanation");
+        *(const struct delivery_explanation *)call_get_stage_data(call, "delivery_explanation");
     const struct delivery_query *q = call->query;
     struct channel channel;
     struct message message;
@@ -309,15 +311,15 @@ static enum err get_delivery_explanation(struct call *call)
         e = run_delivery_checks(call, &x, &channel, &message);
     if (e)
         return e;
-    const struct explained_step *steps = x.steps.items;
-    struct json_writer j = call_reply_json_writer(call);
+    const struct explained_permission_step *steps = x.steps.items;
+    struct json_writer j = call_get_reply_json_writer(call);
 
     json_begin_object(&j);
     json_write_name(&j, "delivered");
     json_write_bool(&j, x.delivered);
     json_write_name(&j, "content");
     json_write_bool(&j, x.delivered && !x.content_hidden);
-    write_explained_steps(&j, &x.steps);
+    write_permission_steps_json(&j, &x.steps);
     json_write_name(&j, "cause");
     json_write_text(&j, x.delivered && !x.content_hidden ? STR("") : steps[x.steps.count - 1].text);
     json_end_object(&j);

@@ -97,7 +97,7 @@ static const char *hint_for_request_head(const struct traffic_record *r, struct 
 
 /* --- records ---------------------------------------------------------------------------- */
 
-static struct str hint_for_refused_call(const struct traffic_view *s, struct str target,
+static struct str hint_for_refused_call(const struct displayed_traffic_record *s, struct str target,
                                         struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
@@ -115,7 +115,8 @@ static struct str hint_for_refused_call(const struct traffic_view *s, struct str
     return STR_CONCAT(arena, str_of(cause.causes), STR(" "), str_of(cause.fix));
 }
 
-static struct str hint_for_gateway_close(const struct traffic_view *s, struct arena *arena)
+static struct str hint_for_gateway_close(const struct displayed_traffic_record *s,
+                                         struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
     struct error_cause cause;
@@ -142,8 +143,8 @@ static const char *hint_for_endpoint_delivery(const struct traffic_record *r)
     return "the app's endpoint must answer with status 200 and the response, or 202";
 }
 
-void find_record_hint(struct traffic_view *s, struct str target, struct str cause,
-                      struct arena *arena)
+void traffic_record_find_hint(struct displayed_traffic_record *s, struct str target,
+                              struct str cause, struct arena *arena)
 {
     const struct traffic_record *r = &s->r;
     bool refused = r->kind == TRAFFIC_CALL && r->status >= 400;

@@ -12,7 +12,7 @@ struct record_search {
     size_t session_count;
 };
 
-static void note_session_start(const struct traffic_view *s, void *arg)
+static void note_session_start(const struct displayed_traffic_record *s, void *arg)
 {
     const struct record_search *search = arg;
 
@@ -21,7 +21,7 @@ static void note_session_start(const struct traffic_view *s, void *arg)
             search->found->began_us[i] = s->r.at_us;
 }
 
-static void note_sent_message(const struct traffic_view *s, void *arg)
+static void note_sent_message(const struct displayed_traffic_record *s, void *arg)
 {
     const struct record_search *search = arg;
 
@@ -31,10 +31,10 @@ static void note_sent_message(const struct traffic_view *s, void *arg)
 
 /* Searches the newest records; an older one is not found. */
 static enum err search_records(struct tx *tx, struct traffic_ring *t, struct traffic_filter filter,
-                               void (*note)(const struct traffic_view *s, void *arg),
+                               void (*note)(const struct displayed_traffic_record *s, void *arg),
                                struct record_search *search)
 {
-    struct traffic_page page = { .filter = filter, .from_end = true, .limit = RECORDS_MAX };
+    struct traffic_record_page page = { .filter = filter, .from_end = true, .limit = RECORDS_MAX };
 
     return traffic_for_each_record(tx, t, &page, note, search);
 }

@@ -66,8 +66,8 @@ static bool id_looks_rounded(struct str id)
 }
 
 /* `object` is the type of object that the route expects. */
-static enum err explain_unknown_id(struct tx *tx, struct traffic_view *s, struct str text,
-                                   const char *object)
+static enum err explain_unknown_id(struct tx *tx, struct displayed_traffic_record *s,
+                                   struct str text, const char *object)
 {
     struct rows row;
     snowflake id;
@@ -95,7 +95,7 @@ static enum err explain_unknown_id(struct tx *tx, struct traffic_view *s, struct
     return OK;
 }
 
-enum err find_hint_for_unknown_id(struct tx *tx, struct traffic_view *s)
+enum err find_hint_for_unknown_id(struct tx *tx, struct displayed_traffic_record *s)
 {
     struct str path = s->target;
 

@@ -15,7 +15,7 @@
 #include "platform/threads/threads.h"
 
 /* Writes the row of the reply. An object that is not here, or no longer, is no error. */
-static enum err end_mirror_command(struct operator_command *o, enum err e)
+static enum err end_mirror_command(struct running_operator_command *o, enum err e)
 {
     bool absent = e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE || e == ERR_UNKNOWN_ROLE ||
                   e == ERR_UNKNOWN_MEMBER || e == ERR_UNKNOWN_GUILD || e == ERR_UNKNOWN_USER ||
@@ -27,7 +27,7 @@ static enum err end_mirror_command(struct operator_command *o, enum err e)
     return OK;
 }
 
-static bool parse_ids(const struct operator_command *o, int count, snowflake *ret)
+static bool parse_ids(const struct running_operator_command *o, int count, snowflake *ret)
 {
     for (int i = 0; i < count; i++)
         if (!snowflake_parse(o->words[i], &ret[i]))
@@ -35,7 +35,7 @@ static bool parse_ids(const struct operator_command *o, int count, snowflake *re
     return true;
 }
 
-static enum err refuse_words(struct operator_command *o)
+static enum err refuse_words(struct running_operator_command *o)
 {
     return operator_command_refuse(o, ERR_BAD_REQUEST, "an argument is no id");
 }
@@ -47,7 +47,7 @@ static enum err find_guild_channel(struct call *call, snowflake id, struct chann
     return e || !channel_is_private(ret->type) ? e : ERR_UNKNOWN_CHANNEL;
 }
 
-enum err operator_mirror_message(struct call *call, struct operator_command *o)
+enum err operator_mirror_message(struct call *call, struct running_operator_command *o)
 {
     bool created = str_is(o->words[2], "created");
     struct channel c;
@@ -68,7 +68,7 @@ enum err operator_mirror_message(struct call *call, struct operator_command *o)
 }
 
 /* The ids are separated by commas. */
-enum err operator_mirror_deletion(struct call *call, struct operator_command *o)
+enum err operator_mirror_deletion(struct call *call, struct running_operator_command *o)
 {
     struct str rest = o->words[1];
     struct list ids = { 0 };
@@ -95,7 +95,7 @@ enum err operator_mirror_deletion(struct call *call, struct operator_command *o)
 }
 
 /* USER 0 stands for all users, EMOJI "-" for all emoji; both only if the change is "removed". */
-enum err operator_mirror_reaction(struct call *call, struct operator_command *o)
+enum err operator_mirror_reaction(struct call *call, struct running_operator_command *o)
 {
     struct str emoji = str_is(o->words[3], "-") ? STR("") : o->words[3];
     uint64_t user;
@@ -114,7 +114,7 @@ enum err operator_mirror_reaction(struct call *call, struct operator_command *o)
     return end_mirror_command(o, e);
 }
 
-enum err operator_mirror_channel(struct call *call, struct operator_command *o)
+enum err operator_mirror_channel(struct call *call, struct running_operator_command *o)
 {
     struct channel c;
     snowflake id;
@@ -131,7 +131,7 @@ enum err operator_mirror_channel(struct call *call, struct operator_command *o)
     return end_mirror_command(o, e);
 }
 
-enum err operator_mirror_role(struct call *call, struct operator_command *o)
+enum err operator_mirror_role(struct call *call, struct running_operator_command *o)
 {
     struct role *role = arena_alloc(call->arena, sizeof *role);
     snowflake ids[2];
@@ -157,10 +157,10 @@ static enum err remove_placeholder_member(struct call *call, snowflake guild_id,
     if (e || !is_placeholder)
         return e;
     e = member_find(call->tx, guild_id, user_id, &m);
-    return e ? e : member_leave(call, guild_id, user_id);
+    return e ? e : member_remove_from_guild(call, guild_id, user_id);
 }
 
-enum err operator_mirror_member(struct call *call, struct operator_command *o)
+enum err operator_mirror_member(struct call *call, struct running_operator_command *o)
 {
     struct user user;
     snowflake ids[2];
@@ -180,7 +180,7 @@ enum err operator_mirror_member(struct call *call, struct operator_command *o)
     return end_mirror_command(o, e);
 }
 
-enum err operator_mirror_guild(struct call *call, struct operator_command *o)
+enum err operator_mirror_guild(struct call *call, struct running_operator_command *o)
 {
     snowflake id;
 

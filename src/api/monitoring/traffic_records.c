@@ -21,7 +21,7 @@ static struct str request_body_to_record(const struct http_exchange *x)
         x->parts ? multipart_find_part(x->parts, STR("payload_json")) : NULL;
 
     if (part)
-        return buf_str(&part->data);
+        return buf_as_str(&part->data);
     return is_text_content_type(x->request->content_type) ? x->body : STR("");
 }
 
@@ -67,7 +67,7 @@ static struct str format_first_form_error(const struct call_context *run, struct
 {
     if (run->refused && form_has_errors(&run->call.form))
         form_append_first_error(&run->call.form, room);
-    return buf_str(room);
+    return buf_as_str(room);
 }
 
 /* Returns true for routes of the console, whose own requests are not recorded. */
@@ -137,7 +137,7 @@ void record_call_traffic(const struct call_context *run, int64_t now, int status
         [TRAFFIC_REPLY] = run->response.type.p && !run->refused ? STR("") : reply,
         [TRAFFIC_REQUEST_HEAD] = request_header_lines(x->request),
         [TRAFFIC_REPLY_TYPE] = type,
-        [TRAFFIC_REPLY_HEAD] = buf_str(&run->response.headers),
+        [TRAFFIC_REPLY_HEAD] = buf_as_str(&run->response.headers),
         [TRAFFIC_CAUSE] = run->refused ? run->cause : STR(""),
     };
     traffic_add_record(call->api->options.traffic, &r, texts);

@@ -39,8 +39,8 @@ void member_lists_remove_session(struct session *s, bool ends);
 void member_lists_on_session_arrived(struct session *s);
 void member_lists_free(struct gateway_loop *h);
 /* Serialise and deserialise the member list subscriptions of a session, for another process. */
-void serialize_list_subscriptions(const struct session *s, struct buf *out);
-void deserialize_list_subscriptions(struct serial_reader *r, struct session *s);
+void serialize_member_list_subscriptions(const struct session *s, struct buf *out);
+void deserialize_member_list_subscriptions(struct serial_reader *r, struct session *s);
 
 void handle_guild_subscription(struct gateway_socket *p, int op, struct str raw, const void *d);
 void handle_guild_subscriptions(struct gateway_socket *p, int op, struct str raw, const void *d);

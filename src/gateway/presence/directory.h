@@ -13,22 +13,24 @@ struct session_directory;
 struct gateway_loop;
 struct session;
 
-struct session_directory *directory_new(struct gateway *g);
-void directory_free(struct session_directory *d); /* accepts NULL */
+struct session_directory *session_directory_new(struct gateway *g);
+void session_directory_free(struct session_directory *d); /* accepts NULL */
 
 /* --- sessions of this node; on the session's loop; no effect without a directory ------- */
 
 /* Publish the changed record of a session: at the end of the loop iteration
- * (directory_mark_session_changed), or now (directory_publish_session). */
-void directory_mark_session_changed(struct session *s);
-void directory_publish_session(struct session *s);
-void directory_publish_changed_sessions(struct gateway_loop *h);
+ * (session_directory_mark_changed), or now (session_directory_publish_session). */
+void session_directory_mark_changed(struct session *s);
+void session_directory_publish_session(struct session *s);
+void session_directory_publish_changed(struct gateway_loop *h);
 /* Call it when the session has ended, or continues on another node, which then publishes it. */
-void directory_remove_session(struct session *s);
+void session_directory_remove_session(struct session *s);
 /* Sends the ids of an account's friends to the other nodes, after its presence has changed on
  * this node. */
-void directory_publish_friends(struct gateway *g, snowflake user_id, const struct list *friends);
+void session_directory_publish_friends(struct gateway *g, snowflake user_id,
+                                       const struct list *friends);
 /* Sends a bot's session start to the other nodes, which count it towards the bot's daily limit. */
-void directory_publish_session_start(struct gateway *g, snowflake user_id, uint32_t shard_id);
+void session_directory_publish_session_start(struct gateway *g, snowflake user_id,
+                                             uint32_t shard_id);
 
 #endif

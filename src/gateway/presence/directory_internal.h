@@ -10,7 +10,7 @@
 
 /* Each message begins with its kind, the sender's node identity and the sender's change number;
  * then the fields in the comment follow. */
-enum directory_message_kind {
+enum session_directory_message_kind {
     DIRECTORY_CHANGE_NUMBER, /* has no other content */
     DIRECTORY_REQUEST_ALL,   /* node that shall send its sessions (identity); 0 means all nodes */
     DIRECTORY_PUT,           /* new or changed session: its record; increments the change number */
@@ -32,17 +32,17 @@ struct session_directory {
 };
 
 /* Requests all sessions of a node; identity 0 means of every node. */
-void directory_request_all_sessions(struct session_directory *d, uint32_t identity);
+void session_directory_request_all_sessions(struct session_directory *d, uint32_t identity);
 /* Drops the record of a session that left this node, because another node publishes it now. */
-void directory_on_session_resumed(struct session_directory *d, uint64_t number);
+void session_directory_on_session_resumed(struct session_directory *d, uint64_t number);
 /* Sends all sessions of this node, at most once per 250 ms: when NATS restarts, every node sends
  * requests to every other node, and each reply goes to all nodes. */
-void directory_send_all_sessions(struct session_directory *d);
+void session_directory_send_all_sessions(struct session_directory *d);
 /* Sends the change number, and drops records of sessions that moved away and were not resumed. */
-void directory_run_every_second(struct session_directory *d);
+void session_directory_run_every_second(struct session_directory *d);
 /* Sends presences to the users who saw the session, because it moved away and was not resumed on
  * any node. */
-void directory_on_session_lost(struct session_directory *d, struct str record);
-void directory_nodes_free(struct session_directory *d);
+void session_directory_on_session_lost(struct session_directory *d, struct str record);
+void session_directory_nodes_free(struct session_directory *d);
 
 #endif

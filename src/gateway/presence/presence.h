@@ -26,12 +26,13 @@ void on_presence_rate_limit_window_end(struct deadline *d);
 void presence_on_session_begin(struct session *s, const struct list *friends);
 void presence_on_session_change(struct session *s, bool ending);
 /* Updates the online members of the session's guilds after its visibility may have changed. */
-void presence_update_visibility(struct session *s);
+void presence_update_online_members(struct session *s);
 /* Announces the presence to a guild that the session subscribed to after READY. */
 void presence_announce_to_guild(struct session *s, snowflake guild_id);
-/* presence_activities_json returns the activities of op 3 as JSON; session_set_activities stores
- * the valid ones. The latter needs the gateway's lock once other threads can see the session. */
-struct str presence_activities_json(const struct presence_update *in);
+/* presence_encode_activities_json returns the activities of op 3 as JSON; session_set_activities
+ * stores the valid ones. The latter needs the gateway's lock once other threads can see the
+ * session. */
+struct str presence_encode_activities_json(const struct presence_update *in);
 void session_set_activities(struct session *s, struct str raw, struct arena *arena);
 
 struct remote_session;

@@ -34,7 +34,7 @@ struct session_transfer {
     struct link of_target;   /* link in the target loop's list resume.arriving */
     uint64_t since;          /* index of the first retained event that began after the request */
     struct session_store_read store_read; /* reads permissions for the target loop, then channels */
-    struct gateway_viewer viewer;
+    struct payload_recipient viewer;
     struct guild_subscription_data *guild_setups;
     size_t guild_count;
     /* For user sessions: channels that were visible on the source loop, and changes since then. */
@@ -62,14 +62,14 @@ void resume_send_result(struct resume_request *r, struct session *s);
 /* Return whether the session belongs to the client, and whether a newer connection of the client
  * has resumed the session. */
 bool session_belongs_to_client(const struct session *s, const struct resume_request *r);
-bool resume_has_newer_connection(const struct session *s, const struct resume_request *r);
+bool resume_was_done_by_newer_connection(const struct session *s, const struct resume_request *r);
 void session_close_connection(struct session *s);
 
 /* session_request.c: requests the session from another node, or reads it from the store. */
 void begin_fetching_session(struct resume_request *r);
-/* session_release.c: called by session_transfers_continue. */
-void session_releases_continue(struct gateway_loop *h);
+/* session_release.c: called by release_sessions_that_can_leave. */
+void continue_pending_session_releases(struct gateway_loop *h);
 /* session_restore.c: reads the session if it was suspended before the restart of this server. */
-void session_restore_begin(struct resume_request *r);
+void begin_restoring_suspended_session(struct resume_request *r);
 
 #endif

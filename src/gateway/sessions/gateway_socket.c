@@ -18,7 +18,7 @@ enum { WINDOW_MS = 60 * 1000, WINDOW_PAYLOADS = 120, FREE_BEATS = 10 };
 
 void gateway_socket_on_open(struct websocket *ws, void *arg)
 {
-    const struct dialect *d = arg;
+    const struct wire_format *d = arg;
     struct gateway *g = d->gateway;
     struct gateway_socket *p = mem_new(sizeof *p);
 
@@ -48,7 +48,8 @@ static void send_hello(struct gateway_socket *p)
 {
     p->hello_sent = true;
     deadline_restart(p->gateway_loop->timers.unauthenticated, &p->deadline);
-    send_opcode(p, OP_HELLO, STR("{\"heartbeat_interval\":41250,\"_trace\":" GATEWAY_TRACE "}"));
+    send_opcode_to_client(p, OP_HELLO,
+                          STR("{\"heartbeat_interval\":41250,\"_trace\":" GATEWAY_TRACE "}"));
 }
 
 static void uncount_unauthenticated_socket(struct gateway_socket *p)
@@ -102,7 +103,7 @@ void gateway_socket_on_closed(struct websocket *ws, int code)
     }
     link_remove(&p->link);
     zstd_free(p->zstd);
-    delayed_op_messages_free(p);
+    delayed_opcode_messages_free(p);
     background_encoding_cancel(p->encoding);
     atomic_fetch_sub(&p->gateway_loop->gateway->count.connected, 1);
     mem_free(p);
@@ -116,7 +117,7 @@ void gateway_socket_on_shutdown(struct websocket *ws)
         gateway_socket_close(p, CLOSE_GOING_AWAY, "");
 }
 
-void gateway_socket_on_drained(struct websocket *ws)
+void gateway_socket_on_output_sent(struct websocket *ws)
 {
     struct gateway_socket *p = websocket_get_data(ws);
 
@@ -124,7 +125,7 @@ void gateway_socket_on_drained(struct websocket *ws)
         session_send_waiting_events(p->session);
 }
 
-void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
+void gateway_socket_attach_session(struct gateway_socket *p, struct session *s)
 {
     uncount_unauthenticated_socket(p);
     /* Cancel the encoding of a long dispatch of the session that the socket had before. */
@@ -142,7 +143,7 @@ void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
 }
 
 /* The socket stays open: after op 9 the client may identify again on it. */
-void gateway_socket_unset_session(struct gateway_socket *p)
+void gateway_socket_detach_session(struct gateway_socket *p)
 {
     p->state = SOCKET_UNAUTHENTICATED;
     p->session = NULL;
@@ -151,7 +152,7 @@ void gateway_socket_unset_session(struct gateway_socket *p)
         deadline_restart(p->gateway_loop->timers.unauthenticated, &p->deadline);
 }
 
-void gateway_socket_await_identify(struct gateway_socket *p)
+void gateway_socket_require_identify_soon(struct gateway_socket *p)
 {
     if (p->closing)
         return;
@@ -171,12 +172,12 @@ void gateway_socket_on_heartbeat(struct gateway_socket *p)
     bool person = p->state == SOCKET_HAS_SESSION && !p->session->bot;
 
     /* User clients read "d" of every opcode as an object, so it must not be null. */
-    send_opcode(p, OP_HEARTBEAT_ACK, person ? STR("{}") : STR("null"));
+    send_opcode_to_client(p, OP_HEARTBEAT_ACK, person ? STR("{}") : STR("null"));
     if (p->closing || p->invalidated)
         return;
     if (p->state == SOCKET_HAS_SESSION) {
         deadline_restart(p->gateway_loop->timers.overdue, &p->deadline);
-        replay_evict_expired(&p->session->replay, gateway_loop_time_s(p->gateway_loop));
+        replay_buffer_evict_expired(&p->session->replay, gateway_loop_time_s(p->gateway_loop));
     } else if (clock_steady_ms() - p->since_ms < UNAUTHENTICATED_MAX_MS) {
         deadline_restart(p->gateway_loop->timers.unauthenticated, &p->deadline);
     } else {
@@ -203,7 +204,7 @@ void on_heartbeat_overdue(struct deadline *d)
 {
     struct gateway_socket *p = socket_from_deadline(d);
 
-    send_opcode(p, OP_HEARTBEAT, STR("null"));
+    send_opcode_to_client(p, OP_HEARTBEAT, STR("null"));
     deadline_restart(p->gateway_loop->timers.dead, &p->deadline);
 }
 
@@ -350,7 +351,7 @@ void gateway_socket_on_message(struct websocket *ws, enum ws_opcode opcode, stru
             gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "not a valid ETF term");
             return;
         }
-        payload = buf_str(&h->in);
+        payload = buf_as_str(&h->in);
     }
     if (payload.n == 0 || schema_decode(&type_envelope, payload, &form, &decoded)) {
         gateway_socket_close(p, CLOSE_BAD_PAYLOAD, "not an object with op and d");

@@ -9,7 +9,7 @@
 #include "gateway/sessions/registry.h"
 #include "gateway/sessions/session.h"
 
-static struct traffic_ring *traffic_ring(const struct gateway_socket *p)
+static struct traffic_ring *get_traffic_ring_of_socket(const struct gateway_socket *p)
 {
     return p->gateway_loop->gateway->options.traffic;
 }
@@ -32,7 +32,7 @@ static void add_traffic_record(struct gateway_socket *p, struct traffic_record *
         r->caller = (uint8_t)caller->kind;
     }
     texts[TRAFFIC_ADDRESS] = websocket_remote_address(p->ws);
-    traffic_add_record(traffic_ring(p), r, texts);
+    traffic_add_record(get_traffic_ring_of_socket(p), r, texts);
 }
 
 static void record_opcode_message(struct gateway_socket *p, enum traffic_kind kind, int op,
@@ -47,7 +47,7 @@ static void record_opcode_message(struct gateway_socket *p, enum traffic_kind ki
 
 void record_traffic_opcode(struct gateway_socket *p, enum traffic_kind kind, int op, struct str d)
 {
-    if (traffic_is_recorded(traffic_ring(p)))
+    if (traffic_is_recorded(get_traffic_ring_of_socket(p)))
         record_opcode_message(p, kind, op, d);
 }
 
@@ -79,7 +79,7 @@ static struct str describe_missing_intents(const struct session *s, const struct
                  : str_printf(arena,
                               "this session gets no messages, because its intents (%.*s) lack "
                               "GUILD_MESSAGES (1 << 9) and DIRECT_MESSAGES (1 << 12)",
-                              STR_ARGS(buf_str(&names)));
+                              STR_ARGS(buf_as_str(&names)));
     buf_clear(&names);
     return text;
 }
@@ -92,7 +92,7 @@ static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, stru
     struct str texts[TRAFFIC_TEXTS] = { 0 };
 
     /* The payload is recorded as JSON, whatever encoding the socket uses. */
-    texts[TRAFFIC_REPLY] = gateway_event_payload_in_form(
+    texts[TRAFFIC_REPLY] = gateway_event_get_payload_in_form(
         n, form & PAYLOAD_WITHOUT_CONTENT, p->gateway_loop->packer, p->gateway_loop->arena);
     if (p->session)
         texts[TRAFFIC_CAUSE] = describe_missing_intents(p->session, n, form, texts[TRAFFIC_REPLY],
@@ -103,7 +103,7 @@ static void record_dispatched_event(struct gateway_socket *p, uint64_t seq, stru
 void record_traffic_dispatch(struct gateway_socket *p, uint64_t seq, struct gateway_event *n,
                              unsigned form)
 {
-    if (traffic_is_recorded(traffic_ring(p)))
+    if (traffic_is_recorded(get_traffic_ring_of_socket(p)))
         record_dispatched_event(p, seq, n, form);
 }
 
@@ -115,6 +115,6 @@ void record_traffic_close(struct gateway_socket *p, int code, const char *reason
         [TRAFFIC_PROBLEM] = str_of(reason), [TRAFFIC_CAUSE] = cause
     };
 
-    if (traffic_is_recorded(traffic_ring(p)))
+    if (traffic_is_recorded(get_traffic_ring_of_socket(p)))
         add_traffic_record(p, &r, caller, texts);
 }

@@ -39,7 +39,8 @@ struct topic_subscription {
 enum { SUBSCRIPTION_BYTES_OUTSIDE_GUILDS = offsetof(struct topic_subscription, version) };
 
 /* Sets the event log positions that the session's snapshot included. */
-void subscription_set_snapshot(struct topic_subscription *seat, struct snapshot_positions *known);
+void subscription_set_snapshot_positions(struct topic_subscription *seat,
+                                         struct snapshot_positions *known);
 
 struct session_subscriptions {
     struct session *session;
@@ -86,11 +87,12 @@ void topics_clear(struct topics *all);
 struct topic *topic_find(const struct topics *all, enum audience_kind kind, snowflake id);
 
 /* Creates the subscription, or returns the existing one. */
-struct topic_subscription *subscription_add(struct session_subscriptions *own,
-                                            enum audience_kind kind, snowflake id);
+struct topic_subscription *session_subscription_add(struct session_subscriptions *own,
+                                                    enum audience_kind kind, snowflake id);
 struct topic_subscription *session_subscription_find(const struct session_subscriptions *own,
                                                      enum audience_kind kind, snowflake id);
-void subscription_remove(struct session_subscriptions *own, struct topic_subscription *seat);
+void session_subscription_remove(struct session_subscriptions *own,
+                                 struct topic_subscription *seat);
 void session_subscriptions_clear(struct session_subscriptions *own); /* removes all subscriptions */
 /* Sets whether the session counts as online for other users. */
 void session_set_counts_as_online(struct session_subscriptions *own, bool seen);

@@ -23,7 +23,7 @@ struct message_content_reader {
 };
 
 /* Author and mentions of a message. */
-struct message_origin {
+struct message_author_and_mentions {
     snowflake author_id;
     snowflake application_id; /* set for interaction responses and webhooks of an application */
     const snowflake *mentioned;
@@ -34,7 +34,7 @@ struct message_origin {
  * message is in a guild, neither the bot nor a webhook of its application wrote it, and it does not
  * mention the bot. */
 bool message_content_is_hidden(const struct message_content_reader *reader, bool in_guild,
-                               const struct message_origin *from);
+                               const struct message_author_and_mentions *from);
 
 /* Appends the JSON of a message with empty content, embeds, attachments and components, and without
  * the poll. Also removes the content of messages that the message forwards or replies to. */

@@ -14,6 +14,6 @@ bool parse_api_version(struct str segment, int *ret);
 /* Copies JSON of the current API version in the encoding of versions 6 and 7, in one pass.
  * Permission sets become numbers (their lowest 31 bits), with the whole set as a string under
  * "…_new"; overwrite types become "role" and "member". */
-void encode_for_old_api(struct str json, struct buf *out);
+void encode_json_for_old_api(struct str json, struct buf *out);
 
 #endif

@@ -117,7 +117,7 @@ enum err member_set_role(struct call *call, struct member *m, bool give);
 
 /* Applies AutoMod to the member's nickname. *ret_refused is true if the nickname is blocked; the
  * call already has its reply then. */
-enum err member_check_nick(struct call *call, struct member *m, bool *ret_refused);
+enum err member_check_nick_with_automod(struct call *call, struct member *m, bool *ret_refused);
 
 /* --- join_leave.c --------------------------------------------------------------------- */
 

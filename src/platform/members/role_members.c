@@ -19,7 +19,7 @@ enum err get_role_member_counts(struct call *call)
 
     if (e)
         return e;
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
     json_begin_object(&j);
     while (rows_next(&rows)) {
         json_write_key(&j, str_printf(call->arena, "%llu", (unsigned long long)row_id(&rows, 0)));
@@ -42,7 +42,7 @@ enum err get_role_member_ids(struct call *call)
     enum err e = tx_read_ids(call->tx, MEMBER_IDS,
                              BIND(v_id(call->target.role->id), v_int(MOST_OF_ROLE)), &ids);
 
-    return e ? e : call_reply_object(call, &ids);
+    return e ? e : call_reply_with_object(call, &ids);
 }
 
 struct role_new_members {
@@ -84,7 +84,7 @@ enum err add_role_members(struct call *call)
         if (e)
             return e;
     }
-    struct json_writer j = call_reply_json_writer(call);
+    struct json_writer j = call_get_reply_json_writer(call);
     json_begin_object(&j);
     for (size_t i = 0; i < ids.count; i++) {
         json_write_key(&j, str_printf(call->arena, "%llu", (unsigned long long)m[i].user_id));

@@ -140,8 +140,8 @@ static enum err import_member(struct world_file_importer *im, const void *entry,
                 BIND(v_id(guild), v_id(user), optional_text_value(m->nick),
                      optional_text_value(m->bio), optional_int_value(m->joined_at),
                      optional_int_value(m->premium_since), optional_int_value(m->timed_out_until),
-                     optional_int_value(m->flags), v_opt_bool(m->mute), v_opt_bool(m->deaf),
-                     v_opt_bool(m->pending)),
+                     optional_int_value(m->flags), value_of_optional_bool(m->mute),
+                     value_of_optional_bool(m->deaf), value_of_optional_bool(m->pending)),
                 NULL);
     if (!e && im->options->files)
         e = tx_exec(im->tx, CLEAR_MEMBER,

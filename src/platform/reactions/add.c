@@ -7,7 +7,7 @@
 
 static bool burst_allowed_for_all = true;
 
-void reactions_set_burst_for_all(bool everybody_is_premium)
+void burst_reactions_set_allowed_for_all(bool everybody_is_premium)
 {
     burst_allowed_for_all = everybody_is_premium;
 }
@@ -16,8 +16,9 @@ void reactions_set_burst_for_all(bool everybody_is_premium)
 
 enum err parse_emoji_of_path(struct call *call, struct reaction_emoji_name *ret)
 {
-    return emoji_name_parse(call->arena, call_path_text(call, "emoji"), ret) ? OK
-                                                                             : ERR_NO_SUCH_EMOJI;
+    return emoji_name_parse(call->arena, call_get_path_text(call, "emoji"), ret)
+               ? OK
+               : ERR_NO_SUCH_EMOJI;
 }
 
 bool find_reaction_of_message(const struct call *call, struct str key, struct reaction_line *ret)
@@ -132,8 +133,8 @@ static enum err emit_reaction_add(struct call *call, const struct reaction_emoji
         event.member = &member;
     }
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_ADD, audience_of_channel(call->target.channel),
-                  &reaction_added_schema, &event);
+        call_emit_event(call, EVENT_MESSAGE_REACTION_ADD, audience_of_channel(call->target.channel),
+                        &reaction_added_schema, &event);
     return e;
 }
 

@@ -38,7 +38,7 @@ enum err reaction_insert(struct tx *tx, const struct message *m, const struct re
 enum err reactions_remove_counts(struct tx *tx, const struct message *m, snowflake id);
 /* Deletes an emoji that has no users. */
 enum err reaction_delete_unused(struct tx *tx, const struct message *m, snowflake id);
-enum err reaction_shards_delete(struct tx *tx, snowflake message_id);
+enum err reaction_count_shards_delete(struct tx *tx, snowflake message_id);
 
 /* --- removal_job.c: removal of emoji with many users ---------------------------------- */
 

@@ -27,8 +27,9 @@ enum err reaction_remove_of_user(struct call *call, const struct reaction_emoji_
     event.burst = burst;
     event.type = burst;
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE, audience_of_channel(call->target.channel),
-                  &reaction_removed_schema, &event);
+        call_emit_event(call, EVENT_MESSAGE_REACTION_REMOVE,
+                        audience_of_channel(call->target.channel), &reaction_removed_schema,
+                        &event);
     return e;
 }
 
@@ -55,7 +56,7 @@ enum err delete_own_burst_reaction(struct call *call)
 /* Removing other users' reactions needs MANAGE_MESSAGES, which DM channels do not have. */
 static enum err remove_reaction_of_path_user(struct call *call, bool burst)
 {
-    snowflake user_id = call_path_id(call, "reactor.id");
+    snowflake user_id = call_get_path_id(call, "reactor.id");
 
     if (user_id == call->caller->id)
         return remove_reaction_of_user(call, user_id, burst);
@@ -88,9 +89,9 @@ enum err reaction_remove_emoji(struct call *call, const struct reaction_emoji_na
     enum err e = reactions_remove_from_message(call, call->target.message, line.id);
     event.emoji = reaction_emoji_decode(call->arena, &line);
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_EMOJI,
-                  audience_of_channel(call->target.channel), &reaction_emoji_removed_schema,
-                  &event);
+        call_emit_event(call, EVENT_MESSAGE_REACTION_REMOVE_EMOJI,
+                        audience_of_channel(call->target.channel), &reaction_emoji_removed_schema,
+                        &event);
     return e;
 }
 
@@ -110,7 +111,8 @@ enum err delete_all_reactions(struct call *call)
         return OK;
     enum err e = reactions_remove_from_message(call, call->target.message, 0);
     if (!e)
-        call_emit(call, EVENT_MESSAGE_REACTION_REMOVE_ALL,
-                  audience_of_channel(call->target.channel), &reactions_removed_schema, &event);
+        call_emit_event(call, EVENT_MESSAGE_REACTION_REMOVE_ALL,
+                        audience_of_channel(call->target.channel), &reactions_removed_schema,
+                        &event);
     return e;
 }

@@ -107,7 +107,7 @@ static bool encrypt_for_subscription(struct call *call, const struct push_subscr
  * not know from where the caller subscribed. */
 static bool may_push_to_private_addresses(const struct api *api)
 {
-    return api_options(api)->private_endpoints && !api_options(api)->private_for_local;
+    return api_get_options(api)->private_endpoints && !api_get_options(api)->private_for_local;
 }
 
 static bool start_push_request(struct call *call, const struct p256_pair *server_key,
@@ -129,9 +129,9 @@ static bool start_push_request(struct call *call, const struct p256_pair *server
         { STR("Topic"), run->batch.topic },
         { STR("Urgency"), STR("high") },
         { STR("User-Agent"),
-          str_printf(call->arena, "Guildhall/%s", api_options(call->api)->version) },
+          str_printf(call->arena, "Guildhall/%s", api_get_options(call->api)->version) },
     };
-    fetcher_start_request(api_fetcher_of_loop(call->api, call->loop),
+    fetcher_start_request(api_get_http_client_of_loop(call->api, call->loop),
                           &(struct fetch_request){
                               .method = "POST",
                               .url = str_dup_cstring(call->arena, s->endpoint),
@@ -150,7 +150,7 @@ static bool start_push_request(struct call *call, const struct p256_pair *server
 /* The await stage of a step. */
 static void send_batch(struct call *call)
 {
-    struct push_run *run = call_passed_data(call, "push_run");
+    struct push_run *run = call_get_stage_data(call, "push_run");
     const struct push_subscription *all = run->batch.subscriptions.items;
     struct p256_pair server_key;
     bool has_key = web_push_contact() && web_push_server_key(call->api, &server_key);
@@ -163,7 +163,7 @@ static void send_batch(struct call *call)
         struct str account = str_slice((const char *)&all[i].user_id, sizeof all[i].user_id);
 
         *d = (struct push_delivery){ run, &all[i], DELIVERY_SKIPPED };
-        if (call_count_against_limit(call, &limit_notifications, account) == OK &&
+        if (call_count_against_rate_limit(call, &limit_notifications, account) == OK &&
             start_push_request(call, &server_key, d))
             run->waiting++;
     }
@@ -213,7 +213,7 @@ static void decode_step(const struct job *job, struct push_step *ret)
 
 static enum err finish_step(struct call *call)
 {
-    struct push_run *run = call_passed_data(call, "push_run");
+    struct push_run *run = call_get_stage_data(call, "push_run");
     bool held;
     enum err e = OK;
 
@@ -230,7 +230,7 @@ static enum err finish_step(struct call *call)
 
 static enum err read_step(struct call *call)
 {
-    struct push_run *run = call_passed_data(call, "push_run");
+    struct push_run *run = call_get_stage_data(call, "push_run");
 
     call->await = NULL;
     enum err e = push_batch_read(call, &run->step, &run->batch);

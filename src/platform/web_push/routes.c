@@ -30,7 +30,7 @@ bool web_push_server_key(struct api *api, struct p256_pair *ret)
 {
     unsigned char seed[48];
 
-    auth_derive_key(api_options(api)->auth, "web-push", 0, STR(""), seed, sizeof seed);
+    auth_derive_key(api_get_options(api)->auth, "web-push", 0, STR(""), seed, sizeof seed);
     return p256_pair_from_seed(seed, ret);
 }
 
@@ -113,20 +113,20 @@ static enum err get_web_push_state(struct call *call)
     struct p256_pair key;
 
     if (!web_push_contact())
-        return call_reply_object(call, &out);
+        return call_reply_with_object(call, &out);
     if (!web_push_server_key(call->api, &key))
         return ERR_INTERNAL;
     out.public_key =
         opt_str_or_null(str_base64url_encode(call->arena, key.point, sizeof key.point));
     enum err e = tx_exists(call->tx, HAS_SUBSCRIPTION, BIND(session_value(call)), &out.subscribed);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 /* http is accepted only where private addresses are, for tests of a push service on this machine.
  */
 static bool is_push_endpoint_url(const struct call *call, struct str url)
 {
-    const struct api_options *o = api_options(call->api);
+    const struct api_options *o = api_get_options(call->api);
     bool private_allowed = o->private_endpoints && !o->private_for_local;
 
     if (!str_starts_with(url, STR("https://")) &&

@@ -18,7 +18,7 @@ static enum err begin_progress(const struct export_output *out, struct tx *tx)
     return e;
 }
 
-static enum err export_in_transaction(struct tx *tx, void *arg)
+static enum err export_world_in_transaction(struct tx *tx, void *arg)
 {
     struct export_output *out = arg;
     struct world_file_exporter ex = { .format = out->format, .tx = tx, .progress = out->progress };
@@ -43,13 +43,14 @@ enum err world_file_export(struct store *store, const struct domain *const *doma
                                      .progress = progress };
 
     buf_init(&compact.text, SIZE_MAX);
-    enum err e = store_run(store, STORE_READ, NULL, export_in_transaction, &compact);
+    enum err e = store_run_transaction_and_wait(store, STORE_READ, NULL,
+                                                export_world_in_transaction, &compact);
     if (e == ERR_ANSWER_TOO_LARGE) {
         *ret_importable = false;
         e = OK;
     } else if (!e) {
-        *ret_importable = json_is_valid(buf_str(&compact.text));
-        world_file_format_json(buf_str(&compact.text), out);
+        *ret_importable = json_is_valid(buf_as_str(&compact.text));
+        world_file_format_json(buf_as_str(&compact.text), out);
     }
     buf_clear(&compact.text);
     return e;

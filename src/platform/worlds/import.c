@@ -37,7 +37,7 @@ static enum err store_pictures(struct world_import *in)
 
 /* Stores the files of the archive that the last attempt needed. Returns false if there were none,
  * or on failure. */
-static bool store_unread_files(struct world_import *in, enum err *ret)
+static bool store_archived_files_of_import(struct world_import *in, enum err *ret)
 {
     struct archived_file *const *files = in->unread.items;
     size_t count = in->unread.count;
@@ -55,7 +55,7 @@ static bool store_unread_files(struct world_import *in, enum err *ret)
 
 /* Marks the blobs as committed, or deletes them after a failed import. Blobs that are neither are
  * deleted at the next start of the server. */
-static void confirm_or_delete_pictures(struct world_import *in, bool imported)
+static void confirm_or_delete_imported_pictures(struct world_import *in, bool imported)
 {
     const struct world_file_picture *p = in->pictures.items;
 
@@ -76,7 +76,7 @@ static void confirm_or_delete_pictures(struct world_import *in, bool imported)
 
 /* --- the file ------------------------------------------------------------------------- */
 
-static void init_report(struct world_file_import_report *report)
+static void init_world_import_report(struct world_file_import_report *report)
 {
     static const char *const words[] = {
         [COUNT_USERS] = "users",       [COUNT_APPLICATIONS] = "applications",
@@ -91,7 +91,7 @@ static void init_report(struct world_file_import_report *report)
         report->counts[i].what = words[i];
 }
 
-static enum err import_in_transaction(struct tx *tx, void *arg)
+static enum err import_world_in_transaction(struct tx *tx, void *arg)
 {
     struct world_import *in = arg;
     struct world_file_importer im = { .format = in->format,
@@ -109,7 +109,7 @@ static enum err import_in_transaction(struct tx *tx, void *arg)
     in->pictures = (struct list){ 0 };
     in->unread = (struct list){ 0 };
     in->form = (struct form){ .arena = in->arena };
-    init_report(in->report);
+    init_world_import_report(in->report);
     world_file_progress_begin(in->options->progress, "entries", in->entry_count);
     enum err e = world_file_import_fields(&im, NULL, in->file, NULL, 0);
     if (!e && form_has_errors(&in->form))
@@ -159,7 +159,7 @@ enum err world_file_import(struct store *store, const struct world_file_import_o
     };
     void *file;
 
-    init_report(ret);
+    init_world_import_report(ret);
     enum err e = schema_decode(world_file_schema_type(in.format), text, &in.form, &file);
     if (!e) {
         in.file = file;
@@ -169,10 +169,11 @@ enum err world_file_import(struct store *store, const struct world_file_import_o
     map_init(&in.archived);
     do {
         if (!e)
-            e = store_run(store, STORE_WRITE, arena, import_in_transaction, &in);
-    } while (e == ERR_UNAVAILABLE && store_unread_files(&in, &e));
+            e = store_run_transaction_and_wait(store, STORE_WRITE, arena,
+                                               import_world_in_transaction, &in);
+    } while (e == ERR_UNAVAILABLE && store_archived_files_of_import(&in, &e));
     map_clear(&in.archived);
-    confirm_or_delete_pictures(&in, !e);
+    confirm_or_delete_imported_pictures(&in, !e);
     return format_import_errors(e, &in.form, text, arena, &ret->problems);
 }
 
@@ -189,5 +190,5 @@ static enum err read_store_is_empty(struct tx *tx, void *arg)
 
 enum err store_has_no_accounts(struct store *store, bool *ret)
 {
-    return store_run(store, STORE_READ, NULL, read_store_is_empty, ret);
+    return store_run_transaction_and_wait(store, STORE_READ, NULL, read_store_is_empty, ret);
 }

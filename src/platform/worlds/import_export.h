@@ -157,11 +157,12 @@ enum err world_file_find_existing_object(struct world_file_importer *im,
     } while (0)
 
 /* Returns JSON of a world file without white space, as database columns store it. */
-static inline struct value v_opt_json(const struct world_file_importer *im, struct opt_str json)
+static inline struct value value_of_optional_json(const struct world_file_importer *im,
+                                                  struct opt_str json)
 {
     return json.given == GIVEN ? v_text(json_remove_white_space(im->arena, json.value)) : v_null();
 }
-static inline struct value v_opt_bool(struct opt_bool b)
+static inline struct value value_of_optional_bool(struct opt_bool b)
 {
     return b.given == GIVEN ? v_int(b.value) : v_null();
 }
@@ -208,9 +209,9 @@ enum err world_file_import_attachment(struct world_file_importer *im,
                                       const struct world_file_attachment *note);
 /* Returns true for names of a-z, 0-9 and _, which cannot name a file elsewhere. */
 bool world_file_is_plain_name(struct str name);
-/* Map a file into memory; world_file_map returns false if it cannot be read. */
-bool world_file_map(const char *path, struct str *ret);
-void world_file_unmap(struct str bytes);
+/* Map a file into memory; map_world_file_into_memory returns false if it cannot be read. */
+bool map_world_file_into_memory(const char *path, struct str *ret);
+void unmap_world_file(struct str bytes);
 /* Stores the bytes of a file of the archive, and sets its digest and size. */
 enum err archived_file_store(struct store *store, struct archived_file *f);
 /* Inserts the row of a file of the archive, options->files/files/FOLDER/NAME. It is not read into

@@ -43,7 +43,8 @@ static bool object_names_are_equal(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static struct world_object *find_world_object(const struct world_file_format *f, const char *name)
+static struct world_object *find_world_object_of_fields(const struct world_file_format *f,
+                                                        const char *name)
 {
     struct world_object *o = f->objects;
 
@@ -128,7 +129,7 @@ static void compose_object_fields(struct world_file_format *f, struct world_obje
 static struct world_object *compose_object_schema(struct world_file_format *f, const char *name,
                                                   const struct schema *own)
 {
-    struct world_object *o = find_world_object(f, name);
+    struct world_object *o = find_world_object_of_fields(f, name);
 
     if (o)
         return o;
@@ -220,7 +221,7 @@ static enum err import_fields_of_entry(struct world_file_importer *im, const cha
                                        const void *entry, const struct json_path *at,
                                        snowflake owner, bool later)
 {
-    const struct world_object *o = find_world_object(im->format, object);
+    const struct world_object *o = find_world_object_of_fields(im->format, object);
     const struct object_part *p = o->parts.items;
     enum err e = OK;
 
@@ -248,7 +249,7 @@ enum err world_file_import_deferred_fields(struct world_file_importer *im, const
 
 size_t world_file_entry_size(const struct world_file_format *f, const char *object)
 {
-    return find_world_object(f, object)->schema.size;
+    return find_world_object_of_fields(f, object)->schema.size;
 }
 
 enum err world_file_estimate_entries(const struct world_file_format *f, struct tx *tx, int64_t *ret)
@@ -311,7 +312,7 @@ static enum err export_entries_of_field_row(struct world_file_exporter *ex,
 enum err world_file_export_fields(struct world_file_exporter *ex, const char *object,
                                   snowflake owner, void *entries, size_t count)
 {
-    const struct world_object *o = find_world_object(ex->format, object);
+    const struct world_object *o = find_world_object_of_fields(ex->format, object);
     const struct object_part *p = o->parts.items;
     enum err e = OK;
 

@@ -98,10 +98,10 @@ enum err world_file_export(struct store *store, const struct domain *const *doma
 extern const char world_demo[];
 
 /* Ids of the guild and channel that the demo opens; 0 if deleted. */
-struct demo_ids {
+struct demo_guild_ids {
     snowflake guild, channel;
 };
-enum err demo_ids_read(struct store *store, struct demo_ids *ret);
+enum err demo_guild_ids_read(struct store *store, struct demo_guild_ids *ret);
 
 enum err store_has_no_accounts(struct store *store, bool *ret);
 

@@ -128,7 +128,7 @@ static void shift_original_sequence(const struct packet_handler *w, struct decry
     if (at == 0 || at % 2 || w->padding_only || p->n < 2)
         return;
     int shift = direction * srtp_sequence_shift(srtp, ssrc - 1);
-    network_write_u16(p->bytes, (uint16_t)(network_read_u16(p->bytes) + shift));
+    write_u16_in_network_byte_order(p->bytes, (uint16_t)(network_read_u16(p->bytes) + shift));
 }
 
 /* Encrypts a packet without header extensions, because each client numbers them differently. */
@@ -165,7 +165,7 @@ static void translate_browser_rtp_header(struct packet_handler *w,
     unsigned char *h = w->plain.header;
 
     p->ssrc = s->media.ssrc + at;
-    network_write_u32(h + 8, p->ssrc);
+    write_u32_in_network_byte_order(h + 8, p->ssrc);
     if (at == 0)
         p->type = p->type == s->offer.numbers.opus ? RTP_OPUS_PAYLOAD_TYPE : 0;
     h[1] = (unsigned char)((h[1] & 0x80) | p->type);

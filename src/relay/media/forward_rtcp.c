@@ -51,7 +51,7 @@ static void write_ssrc_into_rtcp_packet(struct packet_handler *w, const struct r
 {
     unsigned char *out = w->control + (part->bytes.p - (const char *)w->control) + at;
 
-    network_write_u32(out, ssrc);
+    write_u32_in_network_byte_order(out, ssrc);
 }
 
 /* Replaces the numbers of missing packets (RFC 4585, 6.2.1) by those that the sender sent. */
@@ -61,7 +61,7 @@ static void rtcp_restore_missing_packet_numbers(struct packet_handler *w,
     unsigned char *at = w->control + (part->bytes.p - (const char *)w->control);
 
     for (size_t i = RTCP_HEADER_SIZE + 4; part->lists_missing && i + 4 <= part->bytes.n; i += 4)
-        network_write_u16(at + i, (uint16_t)(network_read_u16(at + i) - ahead));
+        write_u16_in_network_byte_order(at + i, (uint16_t)(network_read_u16(at + i) - ahead));
 }
 
 /* Shifts the RTP time of a sender report by as much as the timestamps of its stream are shifted. */
@@ -181,6 +181,6 @@ void handle_client_rtcp(struct packet_handler *w, struct relay_participant *s, s
     s->media.video_window.bytes += (unsigned)datagram.n;
     rtcp_record_packet_hash(s, hash);
     media_forward_rtcp(w, s, n, now_ms);
-    if (media_client_must_reconnect(s))
+    if (media_nonce_reuse_requires_reconnect(s))
         participant_disconnect(s, RELAY_INVALID_SESSION);
 }

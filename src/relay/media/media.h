@@ -42,7 +42,7 @@ void handle_client_rtp(struct packet_handler *w, struct relay_participant *s, st
 void media_count_dropped_packet(const struct packet_handler *w);
 /* Decides whether the encryption time of the next packet is measured: reading the clock takes a
  * tenth of that time, so only some packets are timed. */
-void media_choose_if_crypto_is_timed(struct packet_handler *w);
+void media_decide_if_encryption_is_timed(struct packet_handler *w);
 bool media_address_is_same(const union media_address *a, const union media_address *b);
 /* Returns whether the participant may send one more packet of audio or video in this second. */
 bool media_is_within_rate_limit(struct relay_participant *s, bool audio, int64_t now_ms);
@@ -54,7 +54,7 @@ bool media_send_or_disconnect(struct packet_handler *w, struct relay_participant
 struct rtp_stream *media_find_stream_by_ssrc(struct relay_participant *s, uint32_t ssrc);
 /* Returns whether both sides have used the same nonce, or headers would soon repeat. Then the
  * client must connect again, with another key and other SSRCs. */
-bool media_client_must_reconnect(const struct relay_participant *s);
+bool media_nonce_reuse_requires_reconnect(const struct relay_participant *s);
 /* Forwards the decrypted packet in w->plain, which p describes. s may be freed by this call. */
 void media_forward_rtp(struct packet_handler *w, struct relay_participant *s,
                        const struct rtp_packet *p, size_t datagram_size, int64_t now_ms);

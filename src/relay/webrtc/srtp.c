@@ -191,7 +191,7 @@ void srtp_free(struct srtp *s)
 
         srtp_cipher_clear(&s->rtp[direction]);
         srtp_cipher_clear(&s->rtcp[direction]);
-        for (size_t at = 0; (stream = map_next(&s->streams[direction], &at));)
+        for (size_t at = 0; (stream = map_next_value(&s->streams[direction], &at));)
             mem_free(stream);
         map_clear(&s->streams[direction]);
     }
@@ -233,7 +233,7 @@ static struct srtp_stream *record_packet_index(struct srtp *s, int direction, ui
 {
     if (!stream) {
         stream = mem_new(sizeof *stream);
-        map_put(&s->streams[direction], ssrc, stream);
+        map_set_value(&s->streams[direction], ssrc, stream);
     }
     replay_window_add(&stream->window, index);
     return stream;
@@ -255,7 +255,7 @@ static void write_initialization_vector(const struct srtp *s, const struct srtp_
         iv[index_at + i] ^= (unsigned char)(index >> (40 - 8 * i));
 }
 
-static const unsigned char *bytes_of(struct str s)
+static const unsigned char *get_srtp_bytes_of_text(struct str s)
 {
     return (const unsigned char *)s.p;
 }
@@ -267,7 +267,7 @@ static bool crypt_in_counter_mode(EVP_CIPHER_CTX *c, const unsigned char *iv, st
     int n;
 
     return EVP_EncryptInit_ex2(c, NULL, NULL, iv, NULL) == 1 &&
-           EVP_EncryptUpdate(c, out, &n, bytes_of(in), (int)in.n) == 1;
+           EVP_EncryptUpdate(c, out, &n, get_srtp_bytes_of_text(in), (int)in.n) == 1;
 }
 
 static bool decrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str clear,
@@ -278,9 +278,11 @@ static bool decrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str c
 
     memcpy(tag, sealed.p + sealed.n - GCM_TAG, GCM_TAG);
     return EVP_DecryptInit_ex2(c, NULL, NULL, iv, NULL) == 1 &&
-           EVP_DecryptUpdate(c, NULL, &n, bytes_of(clear), (int)clear.n) == 1 &&
-           (more.n == 0 || EVP_DecryptUpdate(c, NULL, &n, bytes_of(more), (int)more.n) == 1) &&
-           EVP_DecryptUpdate(c, out, &n, bytes_of(sealed), (int)(sealed.n - GCM_TAG)) == 1 &&
+           EVP_DecryptUpdate(c, NULL, &n, get_srtp_bytes_of_text(clear), (int)clear.n) == 1 &&
+           (more.n == 0 ||
+            EVP_DecryptUpdate(c, NULL, &n, get_srtp_bytes_of_text(more), (int)more.n) == 1) &&
+           EVP_DecryptUpdate(c, out, &n, get_srtp_bytes_of_text(sealed),
+                             (int)(sealed.n - GCM_TAG)) == 1 &&
            EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_SET_TAG, GCM_TAG, tag) == 1 &&
            EVP_DecryptFinal_ex(c, out + n, &n) == 1;
 }
@@ -291,9 +293,10 @@ static void encrypt_gcm(EVP_CIPHER_CTX *c, const unsigned char *iv, struct str c
 {
     int n;
     bool done = EVP_EncryptInit_ex2(c, NULL, NULL, iv, NULL) == 1 &&
-                EVP_EncryptUpdate(c, NULL, &n, bytes_of(clear), (int)clear.n) == 1 &&
-                (more.n == 0 || EVP_EncryptUpdate(c, NULL, &n, bytes_of(more), (int)more.n) == 1) &&
-                EVP_EncryptUpdate(c, out, &n, bytes_of(plain), (int)plain.n) == 1 &&
+                EVP_EncryptUpdate(c, NULL, &n, get_srtp_bytes_of_text(clear), (int)clear.n) == 1 &&
+                (more.n == 0 ||
+                 EVP_EncryptUpdate(c, NULL, &n, get_srtp_bytes_of_text(more), (int)more.n) == 1) &&
+                EVP_EncryptUpdate(c, out, &n, get_srtp_bytes_of_text(plain), (int)plain.n) == 1 &&
                 EVP_EncryptFinal_ex(c, out + n, &n) == 1 &&
                 EVP_CIPHER_CTX_ctrl(c, EVP_CTRL_AEAD_GET_TAG, GCM_TAG, out + plain.n) == 1;
 
@@ -308,7 +311,7 @@ static void compute_sha1_tag(EVP_MAC_CTX *mac, struct str packet, const unsigned
     unsigned char whole[20];
     size_t n;
     bool done = EVP_MAC_init(mac, NULL, 0, NULL) == 1 &&
-                EVP_MAC_update(mac, bytes_of(packet), packet.n) == 1 &&
+                EVP_MAC_update(mac, get_srtp_bytes_of_text(packet), packet.n) == 1 &&
                 (!rollovers || EVP_MAC_update(mac, rollovers, 4) == 1) &&
                 EVP_MAC_final(mac, whole, &n, sizeof whole) == 1;
 
@@ -326,7 +329,8 @@ static size_t unencrypted_part_size(const struct rtp_packet *p)
     size_t n = p->clear.n;
 
     if (p->extended) {
-        const unsigned char *preamble = bytes_of(p->clear) + n - RTP_EXTENSION_PREAMBLE_SIZE;
+        const unsigned char *preamble =
+            get_srtp_bytes_of_text(p->clear) + n - RTP_EXTENSION_PREAMBLE_SIZE;
 
         n += 4 * (size_t)network_read_u16(preamble + 2);
     }
@@ -342,7 +346,7 @@ static bool decrypt_rtp_payload(struct srtp *s, uint32_t ssrc, uint64_t index, s
     write_initialization_vector(s, c, ssrc, index, iv);
     if (s->row->aead)
         return decrypt_gcm(c->cipher, iv, clear, (struct str){ 0 }, sealed, out);
-    network_write_u32(rollovers, (uint32_t)(index >> 16));
+    write_u32_in_network_byte_order(rollovers, (uint32_t)(index >> 16));
     struct str text = str_slice(sealed.p, sealed.n - SHA1_TAG);
     compute_sha1_tag(c->mac, str_slice(clear.p, clear.n + text.n), rollovers, tag);
     return sodium_memcmp(tag, text.p + text.n, SHA1_TAG) == 0 &&
@@ -356,7 +360,7 @@ bool srtp_decrypt(struct srtp *s, struct str datagram, struct decrypted_rtp_pack
 
     if (datagram.n > PACKET_MAX || !rtp_parse_header(datagram, &p))
         return false;
-    struct srtp_stream *stream = map_get(&s->streams[INCOMING], p.ssrc);
+    struct srtp_stream *stream = map_find_value(&s->streams[INCOMING], p.ssrc);
     size_t clear = unencrypted_part_size(&p), fixed = RTP_HEADER_SIZE + 4 * (size_t)p.sources;
     if (clear == 0 || datagram.n <= clear + s->row->tag ||
         (!stream && s->streams[INCOMING].count >= SRTP_MAX_STREAMS) ||
@@ -400,14 +404,14 @@ static size_t encrypt_with_sequence(struct srtp *s, const struct decrypted_rtp_p
     struct str plain = str_slice((const char *)p->bytes + extension, p->n - extension);
     struct str head = str_slice((const char *)out, clear);
     memcpy(out, p->header, RTP_HEADER_SIZE);
-    network_write_u16(out + 2, sequence);
+    write_u16_in_network_byte_order(out + 2, sequence);
     memcpy(out + RTP_HEADER_SIZE, p->bytes, extension);
     write_initialization_vector(s, c, ssrc, index, iv);
     if (s->row->aead) {
         encrypt_gcm(c->cipher, iv, head, (struct str){ 0 }, plain, out + clear);
     } else {
         crypt_in_counter_mode(c->cipher, iv, plain, out + clear);
-        network_write_u32(rollovers, (uint32_t)(index >> 16));
+        write_u32_in_network_byte_order(rollovers, (uint32_t)(index >> 16));
         compute_sha1_tag(c->mac, str_slice((const char *)out, clear + plain.n), rollovers,
                          out + clear + plain.n);
     }
@@ -418,7 +422,7 @@ static size_t encrypt_with_sequence(struct srtp *s, const struct decrypted_rtp_p
 size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
                     unsigned char out[SRTP_MAX])
 {
-    struct srtp_stream *stream = map_get(&s->streams[OUTGOING], ssrc_of_packet(p));
+    struct srtp_stream *stream = map_find_value(&s->streams[OUTGOING], ssrc_of_packet(p));
 
     return encrypt_with_sequence(s, p, network_read_u16(p->header + 2), out, &stream);
 }
@@ -426,7 +430,7 @@ size_t srtp_encrypt(struct srtp *s, const struct decrypted_rtp_packet *p,
 size_t srtp_forward(struct srtp *s, const struct decrypted_rtp_packet *p, uint64_t number,
                     bool audio, unsigned char out[SRTP_MAX])
 {
-    struct srtp_stream *stream = map_get(&s->streams[OUTGOING], ssrc_of_packet(p));
+    struct srtp_stream *stream = map_find_value(&s->streams[OUTGOING], ssrc_of_packet(p));
     uint16_t sequence = network_read_u16(p->header + 2), offset = (uint16_t)(sequence - number),
              shift = stream ? stream->shift : 0;
 
@@ -445,7 +449,7 @@ size_t srtp_forward(struct srtp *s, const struct decrypted_rtp_packet *p, uint64
 
 uint16_t srtp_sequence_shift(const struct srtp *s, uint32_t ssrc)
 {
-    const struct srtp_stream *stream = map_get(&s->streams[OUTGOING], ssrc);
+    const struct srtp_stream *stream = map_find_value(&s->streams[OUTGOING], ssrc);
 
     return stream ? stream->shift : 0;
 }
@@ -453,7 +457,7 @@ uint16_t srtp_sequence_shift(const struct srtp *s, uint32_t ssrc)
 void srtp_forget_sent_streams(struct srtp *s, uint32_t first, unsigned count)
 {
     for (uint32_t ssrc = first; ssrc < first + count; ssrc++)
-        mem_free(map_remove(&s->streams[OUTGOING], ssrc));
+        mem_free(map_remove_value(&s->streams[OUTGOING], ssrc));
 }
 
 /* --- RTCP ----------------------------------------------------------------------------- */
@@ -515,7 +519,7 @@ size_t srtcp_encrypt(struct srtp *s, struct str packet, unsigned char out[SRTP_M
     struct str plain = str_skip_bytes(packet, RTCP_HEADER_SIZE);
     uint32_t index = ++s->control_last;
     write_initialization_vector(s, c, network_read_u32(packet.p + 4), index, iv);
-    network_write_u32(word, index | CONTROL_ENCRYPTED);
+    write_u32_in_network_byte_order(word, index | CONTROL_ENCRYPTED);
     memcpy(out, packet.p, RTCP_HEADER_SIZE);
     if (s->row->aead) {
         encrypt_gcm(c->cipher, iv, str_slice(packet.p, RTCP_HEADER_SIZE),

@@ -66,7 +66,7 @@ static void print_rows_as_json(const struct str *names, int count, struct str ro
                 json_write_text(&j, cells[i]);
         }
         json_end_object(&j);
-        printf("%.*s\n", STR_ARGS(buf_str(&out)));
+        printf("%.*s\n", STR_ARGS(buf_as_str(&out)));
         buf_clear(&out);
     }
 }
@@ -186,9 +186,9 @@ int send_operator_command(const struct command_settings *s, const struct operato
     struct str line = str_printf(arena, "operate%s %s", q->as_json ? "-json" : "", q->words);
 
     buf_init(&out, SIZE_MAX);
-    enum err e = control_request_with_timeout(s->config.data, str_dup_cstring(arena, line),
-                                              q->seconds, &out);
-    const char *reply = str_dup_cstring(arena, buf_str(&out));
+    enum err e = control_send_request_with_timeout(s->config.data, str_dup_cstring(arena, line),
+                                                   q->seconds, &out);
+    const char *reply = str_dup_cstring(arena, buf_as_str(&out));
     buf_clear(&out);
     if (e)
         return e == ERR_UNAVAILABLE ? -1 : print_server_unreachable(s->config.data, e);

@@ -140,7 +140,7 @@ static int send_session_command(const struct command_settings *s, const char *ve
 /* Leaves only JSON lines: each server's reply begins with "ok", or "error" and a sentence. */
 static void remove_lines_that_are_not_json(struct buf *out)
 {
-    struct str all = buf_str(out);
+    struct str all = buf_as_str(out);
 
     out->n = 0;
     while (all.n) {
@@ -178,9 +178,9 @@ int tool_sessions(const struct command_settings *s, char **arguments)
     else if (s->json)
         fwrite(out.p, 1, out.n, stdout);
     else if (voice)
-        print_voice_sessions_table(buf_str(&out));
+        print_voice_sessions_table(buf_as_str(&out));
     else
-        print_sessions_table(buf_str(&out));
+        print_sessions_table(buf_as_str(&out));
     buf_clear(&out);
     return e ? 1 : 0;
 }

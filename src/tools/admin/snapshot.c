@@ -83,7 +83,7 @@ static bool read_restore_counts(const struct command_settings *s, int *tried, in
 
     buf_init(&out, MAX_REPLY_BYTES);
     if (control_send_request(s->config.data, "operate snapshot\trestored", &out) == OK)
-        snprintf(text, sizeof text, "%.*s", STR_ARGS(buf_str(&out)));
+        snprintf(text, sizeof text, "%.*s", STR_ARGS(buf_as_str(&out)));
     buf_clear(&out);
     return sscanf(text, "ok #tried #restored %d %d", tried, restored) == 2;
 }

@@ -66,7 +66,8 @@ static const struct schema line_schema = { .size = sizeof(struct watch_line),
                                            .fields = line_fields };
 static const struct type type_line = { .kind = KIND_OBJECT, .schema = &line_schema };
 
-static void append_filter(struct json_writer *j, const char *name, const char *value)
+static void append_traffic_filter_parameter(struct json_writer *j, const char *name,
+                                            const char *value)
 {
     if (!value)
         return;
@@ -82,15 +83,15 @@ static struct str format_watch_filters(const struct console_options *o, const ch
 
     buf_init(&out, 4096);
     json_begin_object(&j);
-    append_filter(&j, "key", key);
-    append_filter(&j, "kind", o->kind);
-    append_filter(&j, "user", o->user);
-    append_filter(&j, "route", o->route);
-    append_filter(&j, "method", o->method);
-    append_filter(&j, "status", o->status);
-    append_filter(&j, "event", o->event);
-    append_filter(&j, "session", o->session);
-    append_filter(&j, "text", o->text);
+    append_traffic_filter_parameter(&j, "key", key);
+    append_traffic_filter_parameter(&j, "kind", o->kind);
+    append_traffic_filter_parameter(&j, "user", o->user);
+    append_traffic_filter_parameter(&j, "route", o->route);
+    append_traffic_filter_parameter(&j, "method", o->method);
+    append_traffic_filter_parameter(&j, "status", o->status);
+    append_traffic_filter_parameter(&j, "event", o->event);
+    append_traffic_filter_parameter(&j, "session", o->session);
+    append_traffic_filter_parameter(&j, "text", o->text);
     if (o->after >= 0) {
         json_write_name(&j, "after");
         json_write_int(&j, o->after);
@@ -221,7 +222,7 @@ int tool_watch(const struct command_settings *s, char **arguments)
         arena_free(arena);
         return status;
     }
-    struct api_client *w = console_connect(&s->config, arena);
+    struct api_client *w = connect_to_server_console(&s->config, arena);
     if (w) {
         const char *key = api_client_token(w) + sizeof "Bearer " - 1;
 

@@ -29,6 +29,6 @@ struct copy_claim_options {
     const char *running; /* data folder of the running server; NULL if none runs */
 };
 /* Sends a claim code to each member with a placeholder account who has not received one. */
-enum copy_result copy_send_claims(const struct copy_claim_options *options);
+enum copy_result send_claim_codes_to_members(const struct copy_claim_options *options);
 
 #endif

@@ -79,7 +79,7 @@ const struct option_row copy_guild_option_rows[] = {
 
 /* --- the source ------------------------------------------------------------------------- */
 
-static bool is_url(const char *from)
+static bool text_is_http_url(const char *from)
 {
     return strncmp(from, "http://", 7) == 0 || strncmp(from, "https://", 8) == 0;
 }
@@ -91,7 +91,7 @@ static bool read_token(const char *path, char ret[300])
 
     buf_init(&text, 4096);
     bool ok = read_file_or_stdin(path, &text);
-    struct str token = buf_str(&text);
+    struct str token = buf_as_str(&text);
     token = str_trim(str_cut(&token, '\n'));
     if (str_starts_with(token, STR("Bot ")))
         token = str_skip_bytes(token, 4);
@@ -125,7 +125,7 @@ static void complete_urls(const struct copy_options *o, char api[512], char cdn[
         snprintf(cdn, 512, "%.*s", (int)origin, o->from);
 }
 
-static struct copy_source *open_source(const struct copy_options *o)
+static struct copy_source *open_copy_source(const struct copy_options *o)
 {
     char api[512], cdn[512], token[300];
 
@@ -138,15 +138,15 @@ static struct copy_source *open_source(const struct copy_options *o)
 
 /* --- downloading ------------------------------------------------------------------------- */
 
-static int exit_status(enum copy_result result)
+static int exit_status_of_copy_result(enum copy_result result)
 {
     return result == COPY_OK ? 0 : result == COPY_REFUSED || result == COPY_FAILED ? 2 : 1;
 }
 
-static void print_report(const struct guild_archive *a, const struct copy_source *s)
+static void print_download_report(const struct guild_archive *a, const struct copy_source *s)
 {
     if (s) {
-        struct copy_source_counts n = copy_source_counts(s);
+        struct copy_source_counts n = copy_source_get_counts(s);
 
         printf("%lld requests, %lld of them answered 429, %lld repeated, %lld bytes\n",
                (long long)n.requests, (long long)n.rate_limited, (long long)n.retries,
@@ -161,7 +161,7 @@ static const char *find_missing_copy_option(const struct copy_options *o)
 {
     uint64_t id;
 
-    if (!o->from || !is_url(o->from))
+    if (!o->from || !text_is_http_url(o->from))
         return "--from needs the URL of the other server, such as https://discord.com/api/v10";
     if (!o->token_file)
         return "--token-file is missing: a file with the token of a bot that is in the guild";
@@ -193,12 +193,12 @@ static enum copy_result download_archive(const struct copy_options *o,
                                          struct guild_archive *archive)
 {
     struct copy_download_options options;
-    struct copy_source *source = parse_copy_options(o, &options) ? open_source(o) : NULL;
+    struct copy_source *source = parse_copy_options(o, &options) ? open_copy_source(o) : NULL;
 
     if (!source)
         return COPY_STOPPED;
-    enum copy_result result = copy_download_guild(source, archive, &options);
-    print_report(archive, source);
+    enum copy_result result = download_guild_to_archive(source, archive, &options);
+    print_download_report(archive, source);
     copy_source_free(source);
     return result;
 }
@@ -206,11 +206,12 @@ static enum copy_result download_archive(const struct copy_options *o,
 static int print_estimate(const struct copy_options *o)
 {
     struct copy_download_options options;
-    struct copy_source *source = parse_copy_options(o, &options) ? open_source(o) : NULL;
-    enum copy_result result = source ? copy_print_estimate(source, &options) : COPY_STOPPED;
+    struct copy_source *source = parse_copy_options(o, &options) ? open_copy_source(o) : NULL;
+    enum copy_result result =
+        source ? print_guild_download_estimate(source, &options) : COPY_STOPPED;
 
     copy_source_free(source);
-    return exit_status(result);
+    return exit_status_of_copy_result(result);
 }
 
 int tool_export_guild(const struct command_settings *s, char **arguments)
@@ -228,7 +229,7 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
     if (guild_archive_open(&archive, arguments[0]))
         result = download_archive(&s->copy, &archive);
     guild_archive_close(&archive);
-    return exit_status(result);
+    return exit_status_of_copy_result(result);
 }
 
 /* --- importing ----------------------------------------------------------------------------- */
@@ -237,11 +238,11 @@ int tool_export_guild(const struct command_settings *s, char **arguments)
 static enum copy_result send_claims(const struct copy_options *o, struct guild_archive *archive,
                                     struct store *store, const char *running)
 {
-    struct copy_source *source = open_source(o);
+    struct copy_source *source = open_copy_source(o);
 
     if (!source)
         return COPY_STOPPED;
-    enum copy_result result = copy_send_claims(
+    enum copy_result result = send_claim_codes_to_members(
         &(struct copy_claim_options){ source, archive, store, o->send_claims, running });
     copy_source_free(source);
     return result;
@@ -249,8 +250,9 @@ static enum copy_result send_claims(const struct copy_options *o, struct guild_a
 
 enum archive_origin { ORIGIN_GUILD, ORIGIN_CHAT_EXPORT, ORIGIN_DATA_PACKAGE };
 
-static enum copy_result load_archive(const struct command_settings *s,
-                                     struct guild_archive *archive, enum archive_origin origin)
+static enum copy_result import_archive_into_server(const struct command_settings *s,
+                                                   struct guild_archive *archive,
+                                                   enum archive_origin origin)
 {
     enum copy_result result = COPY_STOPPED;
     struct store *store;
@@ -260,7 +262,7 @@ static enum copy_result load_archive(const struct command_settings *s,
                 : open_store_as_owner(&s->config, &store))
         return COPY_STOPPED;
     if (running || !store_lock_exclusive(store))
-        result = copy_load_archive(
+        result = import_guild_archive(
             &(struct copy_load_options){ .config = &s->config,
                                          .store = store,
                                          .archive = archive,
@@ -295,10 +297,10 @@ static int copy_chat_exports(const struct command_settings *s, char **paths)
     for (; ok && *paths; paths++)
         ok = chat_export_read_guild(*paths) == guild && chat_export_convert(&archive, *paths);
     if (ok)
-        result = load_archive(s, &archive, ORIGIN_CHAT_EXPORT);
-    print_report(&archive, NULL);
+        result = import_archive_into_server(s, &archive, ORIGIN_CHAT_EXPORT);
+    print_download_report(&archive, NULL);
     guild_archive_close(&archive);
-    return exit_status(result);
+    return exit_status_of_copy_result(result);
 }
 
 /* Imports the messages that one person wrote in a guild, from their data package. */
@@ -323,10 +325,10 @@ static int copy_data_package(const struct command_settings *s, char **arguments)
         snprintf(folder, sizeof folder, "%s/copies/%" PRIu64 "-%" PRIu64, s->config.data, guild,
                  user);
     if (guild_archive_open(&archive, folder) && data_package_convert(&archive, arguments[0], guild))
-        result = load_archive(s, &archive, ORIGIN_DATA_PACKAGE);
-    print_report(&archive, NULL);
+        result = import_archive_into_server(s, &archive, ORIGIN_DATA_PACKAGE);
+    print_download_report(&archive, NULL);
     guild_archive_close(&archive);
-    return exit_status(result);
+    return exit_status_of_copy_result(result);
 }
 
 /* --- following --------------------------------------------------------------------------- */
@@ -354,7 +356,7 @@ static struct copy_source *open_this_server(const struct command_settings *s, ch
     buf_init(&address, SIZE_MAX);
     bool ok = read_token(s->copy.post_back_token_file, token) &&
               control_send_request(s->config.data, "address", &address) == OK;
-    snprintf(api, sizeof api, "%.*s/api/v10", STR_ARGS(buf_str(&address)));
+    snprintf(api, sizeof api, "%.*s/api/v10", STR_ARGS(buf_as_str(&address)));
     buf_clear(&address);
     return ok ? copy_source_new(&(struct copy_source_options){ .api = api,
                                                                .cdn = "",
@@ -377,7 +379,7 @@ static enum copy_result follow_guild(const struct command_settings *s,
 
     if (!parse_copy_options(o, &download) || !read_token(o->token_file, token))
         return COPY_STOPPED;
-    guild_archive_path(archive, state, "follow.jsonl");
+    guild_archive_format_path(archive, state, "follow.jsonl");
     if (access(state, F_OK) == 0 && !running_server_is_reachable(s->config.data)) {
         fprintf(stderr, "guildhall: no server runs on '%s'; waiting until one does\n",
                 s->config.data);
@@ -390,7 +392,7 @@ static enum copy_result follow_guild(const struct command_settings *s,
     }
     if (guildhall_open_store(&s->config, true, &load.store))
         return COPY_STOPPED;
-    struct copy_source *source = open_source(o);
+    struct copy_source *source = open_copy_source(o);
     struct copy_source *here = o->post_back_token_file ? open_this_server(s, here_token) : NULL;
     struct claim_sender_options claims = { o, archive, load.store, s->config.data };
     enum copy_result result = COPY_STOPPED;
@@ -430,8 +432,8 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
             "copy-guild --from URL --token-file FILE --guild ID, copy-guild "
             "--from FOLDER, copy-guild FILE.json…, or copy-guild PACKAGE --guild "
             "ID");
-    bool remote = is_url(o->from);
-    if (o->send_claims && (!remote || !is_url(o->send_claims)))
+    bool remote = text_is_http_url(o->from);
+    if (o->send_claims && (!remote || !text_is_http_url(o->send_claims)))
         return print_usage_error("--send-claims needs the URL of this server, and --from a URL");
     if (remote && find_missing_copy_option(o))
         return print_usage_error(find_missing_copy_option(o));
@@ -459,11 +461,11 @@ int tool_copy_guild(const struct command_settings *s, char **arguments)
     else if (remote)
         result = download_archive(o, &archive);
     if (opened && !o->follow && result != COPY_STOPPED) {
-        enum copy_result loaded = load_archive(s, &archive, ORIGIN_GUILD);
+        enum copy_result loaded = import_archive_into_server(s, &archive, ORIGIN_GUILD);
 
         result = loaded == COPY_OK ? result : loaded;
-        print_report(&archive, NULL);
+        print_download_report(&archive, NULL);
     }
     guild_archive_close(&archive);
-    return exit_status(result);
+    return exit_status_of_copy_result(result);
 }

@@ -112,7 +112,7 @@ static bool send_first_message(struct bot_session *s)
     write_token_and_session(s, &j);
     json_end_object(&j);
     json_end_object(&j);
-    bool ok = wire_send_frame(s->client, WS_TEXT, buf_str(&out));
+    bool ok = wire_send_frame(s->client, WS_TEXT, buf_as_str(&out));
     buf_clear(&out);
     return ok;
 }

@@ -35,7 +35,7 @@ bool wire_send_frame(struct api_client *w, int opcode, struct str payload)
     buf_add(&out, head, n + sizeof mask);
     for (size_t i = 0; i < payload.n; i++)
         buf_add_char(&out, (char)((unsigned char)payload.p[i] ^ mask[i & 3]));
-    bool ok = !buf_is_full(&out) && connection_send_all(w->line, buf_str(&out));
+    bool ok = !buf_is_full(&out) && connection_send_all(w->line, buf_as_str(&out));
     buf_clear(&out);
     return ok;
 }
@@ -100,7 +100,7 @@ static enum api_client_event_result receive_text_message(struct api_client *w, i
         w->used += n;
         if (n && opcode == WS_TEXT) {
             *ret = str_dup(arena, payload);
-            buf_drop_front(&w->in, w->used);
+            buf_drop_first_bytes(&w->in, w->used);
             w->used = 0;
             return CLIENT_EVENT;
         }
@@ -209,16 +209,16 @@ bool wire_send_handshake(struct api_client *w, const char *target)
                "GET %s HTTP/1.1\r\nHost: %.*s\r\nUpgrade: websocket\r\n"
                "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n",
                target, STR_ARGS(w->authority), key);
-    bool ok = connection_send_all(w->line, buf_str(&out));
+    bool ok = connection_send_all(w->line, buf_as_str(&out));
     buf_clear(&out);
     while (ok && !end) {
         ok = connection_receive(w->line, &w->in, CONNECT_TIMEOUT_S * 1000) >= 0 &&
              clock_monotonic_ns() < until;
         end = ok && w->in.n ? memmem(w->in.p, w->in.n, "\r\n\r\n", 4) : NULL;
     }
-    ok = ok && str_starts_with(buf_str(&w->in), STR("HTTP/1.1 101"));
+    ok = ok && str_starts_with(buf_as_str(&w->in), STR("HTTP/1.1 101"));
     if (ok)
-        buf_drop_front(&w->in, (size_t)(end - w->in.p) + 4);
+        buf_drop_first_bytes(&w->in, (size_t)(end - w->in.p) + 4);
     else if (!w->quiet)
         fprintf(stderr, "guildhall: there is no gateway at %s:%s\n", w->host, w->port);
     return ok;
@@ -265,7 +265,7 @@ static bool send_identify(struct api_client *w)
     json_end_object(&j);
     json_end_object(&j);
     json_end_object(&j);
-    bool ok = wire_send_frame(w, WS_TEXT, buf_str(&out));
+    bool ok = wire_send_frame(w, WS_TEXT, buf_as_str(&out));
     buf_clear(&out);
     return ok;
 }

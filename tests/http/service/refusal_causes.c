@@ -12,7 +12,7 @@
 #include "test_commands.h"
 #include "test_interaction.h"
 
-static void enable_workbench(struct config *c)
+static void configure_workbench_with_controls(struct config *c)
 {
     c->workbench = "on";
     c->traffic_mib = 1;
@@ -391,7 +391,7 @@ static void outdated_command_version_is_explained(struct world *w)
 
 static void enable_workbench_and_rate_limits(struct config *c)
 {
-    enable_workbench(c);
+    configure_workbench_with_controls(c);
     c->rate_limits = true;
 }
 
@@ -508,15 +508,15 @@ static void missing_delivery_is_explained_by_the_first_check_that_fails(struct w
     expect_error(explain_delivery(&s, "1"), 404, 10008);
 }
 
-static void watch_statements(struct config *c)
+static void watch_sql_statements_of_store(struct config *c)
 {
     (void)c;
     statements_watch();
 }
 
-static void watch_statements_of_workbench(struct config *c)
+static void watch_sql_statements_with_workbench(struct config *c)
 {
-    enable_workbench(c);
+    configure_workbench_with_controls(c);
     statements_watch();
 }
 
@@ -546,27 +546,32 @@ static void recorded_refusal_reads_the_roles_once(struct world *w)
 }
 
 const struct test refusal_causes_tests[] = {
-    TEST_WITH(missing_permission_is_named_with_the_overwrite_that_took_it, enable_workbench),
-    TEST_WITH(missing_permission_that_no_role_grants_names_the_roles, enable_workbench),
-    TEST_WITH(hidden_channel_and_foreign_guild_are_explained, enable_workbench),
-    TEST_WITH(refusals_by_rank_timeout_or_ownership_are_explained, enable_workbench),
-    TEST_WITH(late_second_and_foreign_responses_are_explained_to_the_bot, enable_workbench),
-    TEST_WITH(webhook_calls_are_recorded_for_the_application, enable_workbench),
-    TEST_WITH(invalid_field_is_explained_with_its_value, enable_workbench),
-    TEST_WITH(unknown_id_of_another_object_is_explained, enable_workbench),
-    TEST_WITH(values_that_are_not_ids_are_explained, enable_workbench),
-    TEST_WITH(invalid_field_is_explained_with_what_to_write, enable_workbench),
-    TEST_WITH(wrong_credentials_and_methods_are_explained, enable_workbench),
-    TEST_WITH(causes_with_long_names_are_valid_utf8, enable_workbench),
-    TEST_WITH(wrong_token_type_and_missing_intent_are_explained, enable_workbench),
-    TEST_WITH(malformed_gateway_messages_are_explained, enable_workbench),
-    TEST_WITH(outdated_command_version_is_explained, enable_workbench),
+    TEST_WITH(missing_permission_is_named_with_the_overwrite_that_took_it,
+              configure_workbench_with_controls),
+    TEST_WITH(missing_permission_that_no_role_grants_names_the_roles,
+              configure_workbench_with_controls),
+    TEST_WITH(hidden_channel_and_foreign_guild_are_explained, configure_workbench_with_controls),
+    TEST_WITH(refusals_by_rank_timeout_or_ownership_are_explained,
+              configure_workbench_with_controls),
+    TEST_WITH(late_second_and_foreign_responses_are_explained_to_the_bot,
+              configure_workbench_with_controls),
+    TEST_WITH(webhook_calls_are_recorded_for_the_application, configure_workbench_with_controls),
+    TEST_WITH(invalid_field_is_explained_with_its_value, configure_workbench_with_controls),
+    TEST_WITH(unknown_id_of_another_object_is_explained, configure_workbench_with_controls),
+    TEST_WITH(values_that_are_not_ids_are_explained, configure_workbench_with_controls),
+    TEST_WITH(invalid_field_is_explained_with_what_to_write, configure_workbench_with_controls),
+    TEST_WITH(wrong_credentials_and_methods_are_explained, configure_workbench_with_controls),
+    TEST_WITH(causes_with_long_names_are_valid_utf8, configure_workbench_with_controls),
+    TEST_WITH(wrong_token_type_and_missing_intent_are_explained, configure_workbench_with_controls),
+    TEST_WITH(malformed_gateway_messages_are_explained, configure_workbench_with_controls),
+    TEST_WITH(outdated_command_version_is_explained, configure_workbench_with_controls),
     TEST_WITH(refusal_by_a_rate_limit_names_bucket_and_mistake, enable_workbench_and_rate_limits),
-    TEST_WITH(permission_is_explained_step_by_step, enable_workbench),
-    TEST_WITH(missing_delivery_is_explained_by_the_first_check_that_fails, enable_workbench),
-    TEST_WITH(permission_in_a_thread_is_explained_by_its_parent, enable_workbench),
-    TEST_WITH(refused_client_of_a_token_request_is_explained, enable_workbench),
-    TEST_WITH(causes_are_not_computed_without_a_reader, watch_statements),
-    TEST_WITH(recorded_refusal_reads_the_roles_once, watch_statements_of_workbench),
+    TEST_WITH(permission_is_explained_step_by_step, configure_workbench_with_controls),
+    TEST_WITH(missing_delivery_is_explained_by_the_first_check_that_fails,
+              configure_workbench_with_controls),
+    TEST_WITH(permission_in_a_thread_is_explained_by_its_parent, configure_workbench_with_controls),
+    TEST_WITH(refused_client_of_a_token_request_is_explained, configure_workbench_with_controls),
+    TEST_WITH(causes_are_not_computed_without_a_reader, watch_sql_statements_of_store),
+    TEST_WITH(recorded_refusal_reads_the_roles_once, watch_sql_statements_with_workbench),
     { 0 },
 };

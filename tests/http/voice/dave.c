@@ -10,13 +10,13 @@
 
 enum { BINARY = 2, PROPOSALS_MAX = 8 };
 
-static void require_e2ee(struct config *config)
+static void configure_required_e2ee(struct config *config)
 {
     with_relay(config);
     config->voice_e2ee = "require";
 }
 
-static void disable_e2ee(struct config *config)
+static void configure_disabled_e2ee(struct config *config)
 {
     with_relay(config);
     config->voice_e2ee = "off";
@@ -71,7 +71,7 @@ static void send_binary(struct voice_client *p, int op, struct str payload)
     buf_init(&b, 1 << 20);
     buf_add_char(&b, (char)op);
     buf_add_str(&b, payload);
-    conn_send_bytes(p->gate, BINARY, buf_str(&b));
+    conn_send_bytes(p->gate, BINARY, buf_as_str(&b));
     buf_clear(&b);
 }
 
@@ -83,7 +83,7 @@ static void send_key_package(struct voice_client *p, enum dave_fault fault)
     identity_init(&id, user_id(p));
     buf_init(&b, 4096);
     dave_write_package(&b, &id, fault);
-    send_binary(p, DAVE_KEY_PACKAGE, buf_str(&b));
+    send_binary(p, DAVE_KEY_PACKAGE, buf_as_str(&b));
     buf_clear(&b);
     identity_clear(&id);
 }
@@ -123,7 +123,7 @@ static void commit(struct voice_client *p, snowflake group, uint64_t epoch, uint
     dave_write_commit(&b, &c, FAULT_NONE);
     if (adds)
         dave_write_welcome(&b, added, adds);
-    send_binary(p, DAVE_COMMIT_WELCOME, buf_str(&b));
+    send_binary(p, DAVE_COMMIT_WELCOME, buf_as_str(&b));
     buf_clear(&b);
 }
 
@@ -560,9 +560,9 @@ const struct test voice_dave_tests[] = {
     TEST_WITH(transition_is_executed_after_two_seconds_without_answers, with_relay),
     TEST_WITH(observers_are_no_members_and_receive_nothing, with_relay),
     TEST_WITH(late_media_of_a_client_with_dave_starts_encryption, with_relay),
-    TEST_WITH(stages_are_never_encrypted, require_e2ee),
-    TEST_WITH(voice_e2ee_option_off_disables_dave, disable_e2ee),
-    TEST_WITH(voice_e2ee_option_require_refuses_clients_without_dave, require_e2ee),
+    TEST_WITH(stages_are_never_encrypted, configure_required_e2ee),
+    TEST_WITH(voice_e2ee_option_off_disables_dave, configure_disabled_e2ee),
+    TEST_WITH(voice_e2ee_option_require_refuses_clients_without_dave, configure_required_e2ee),
     TEST_WITH(streams_have_groups_of_their_own, with_relay),
     TEST_WITH(malformed_binary_messages_close_the_connection, with_relay),
     TEST_WITH(key_packages_are_verified_and_limited, with_relay),

@@ -397,7 +397,7 @@ static void start_video(struct browser_and_client *p)
     voice_client_wants(&p->bob, "{'any': 100}");
 }
 
-static void announce_video(struct browser_and_client *p, uint32_t video, uint32_t rtx)
+static void announce_video_of_browser(struct browser_and_client *p, uint32_t video, uint32_t rtx)
 {
     conn_send(p->ada.voice.gate,
               "{'op': 12, 'd': {'audio_ssrc': %u, 'video_ssrc': %u, 'rtx_ssrc': %u, 'streams': "
@@ -412,7 +412,7 @@ static void video_of_browsers_gets_the_ssrcs_and_types_of_the_room(struct world 
     uint32_t video = 700000, rtx = 700001;
 
     start_video(&p);
-    announce_video(&p, video, rtx);
+    announce_video_of_browser(&p, video, rtx);
     const struct dom *m = voice_client_await(&p.bob, 12);
     while (str_is(dom_at(m, "d.video_ssrc")->text, "0"))
         m = voice_client_await(&p.bob, 12);
@@ -446,7 +446,7 @@ static void video_with_the_payload_type_of_opus_is_translated(struct world *w)
     start_video(&p);
     conn_send(p.ada.voice.gate, "{'op': 14, 'd': {'codecs': [{'name': 'H264', 'type': 'video', "
                                 "'payload_type': 120, 'rtx_payload_type': 124}]}}");
-    announce_video(&p, 700000, 700001);
+    announce_video_of_browser(&p, 700000, 700001);
     while (str_is(dom_at(voice_client_await(&p.bob, 12), "d.video_ssrc")->text, "0"))
         ;
     webrtc_client_send_rtp(&p.ada, 700000, 120, "picture");
@@ -475,12 +475,12 @@ static void video_continues_after_a_browser_changes_its_ssrc(struct world *w)
     struct browser_and_client p = create_browser_and_client(w);
 
     start_video(&p);
-    announce_video(&p, 700000, 700001);
+    announce_video_of_browser(&p, 700000, 700001);
     while (str_is(dom_at(voice_client_await(&p.bob, 12), "d.video_ssrc")->text, "0"))
         ;
     p.ada.sequence = 1000;
     struct received_frame before = expect_picture(&p, 700000);
-    announce_video(&p, 800000, 800001);
+    announce_video_of_browser(&p, 800000, 800001);
     voice_client_await(&p.bob, 12);
     p.ada.sequence = 60000;
     p.ada.timestamp += 123456789;
@@ -547,7 +547,7 @@ static void video_continues_after_a_pause_of_the_viewer(struct world *w)
 
     start_video(&p);
     struct webrtc_client viewer = webrtc_client_call(&p.voice, cleo, p.voice.voice);
-    announce_video(&p, 700000, 700001);
+    announce_video_of_browser(&p, 700000, 700001);
     voice_client_wants(&viewer.voice, "{'any': 100}");
     while (str_is(dom_at(voice_client_await(&p.bob, 12), "d.video_ssrc")->text, "0"))
         ;

@@ -30,8 +30,8 @@ struct journal_replication {
 };
 
 /* Returns NULL if this node does not replicate its journal. */
-struct journal_replication *replication_new(struct gateway_loop *h);
-void replication_free(struct journal_replication *c); /* accepts NULL */
+struct journal_replication *journal_replication_new(struct gateway_loop *h);
+void journal_replication_free(struct journal_replication *c); /* accepts NULL */
 
 /* Call these functions on the session's loop. They have no effect without a replica. */
 void replication_mark_session_unsent(struct session *s); /* marks the whole session as unsent */

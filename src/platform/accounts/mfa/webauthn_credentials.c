@@ -16,7 +16,7 @@ enum { CHALLENGE = 32, TIMEOUT_MS = 60000, LONGEST_HOST = 253, LONGEST_OPTIONS =
 static void derive_challenge(const struct call *call, snowflake user_id, struct str ticket,
                              unsigned char ret[CHALLENGE])
 {
-    auth_derive_key(api_options(call->api)->auth, "webauthn-challenge", user_id, ticket, ret,
+    auth_derive_key(api_get_options(call->api)->auth, "webauthn-challenge", user_id, ticket, ret,
                     CHALLENGE);
 }
 
@@ -26,7 +26,7 @@ static struct str host_of_page(const struct call *call)
     struct str origin = http_find_header(call->exchange->request, STR("Origin"));
     struct str host = webauthn_host_of_origin(call->arena, origin);
 
-    return host.n ? host : webauthn_host_of_origin(call->arena, api_base_url(call, "http"));
+    return host.n ? host : webauthn_host_of_origin(call->arena, api_get_base_url(call, "http"));
 }
 
 /* --- rows ------------------------------------------------------------------------------- */

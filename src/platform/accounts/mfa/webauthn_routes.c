@@ -119,14 +119,15 @@ static const struct schema deleted_schema = {
 static void emit_key_event(struct call *call, enum event event,
                            const struct webauthn_credential *key)
 {
-    call_emit(call, event, audience_of_user(call->caller->id), &key_schema, key);
+    call_emit_event(call, event, audience_of_user(call->caller->id), &key_schema, key);
 }
 
 /* Tells the account's clients that the second factor is now on or off. */
 static void emit_mfa_change(struct call *call, struct user *user, bool enabled)
 {
     user->mfa_enabled = enabled;
-    call_emit(call, EVENT_USER_UPDATE, audience_of_user(user->id), &current_user_schema, user);
+    call_emit_event(call, EVENT_USER_UPDATE, audience_of_user(user->id), &current_user_schema,
+                    user);
 }
 
 static enum err list_authenticators(struct call *call)
@@ -134,7 +135,7 @@ static enum err list_authenticators(struct call *call)
     struct list keys;
     enum err e = webauthn_credentials_list(call->tx, call->caller->id, &keys);
 
-    return e ? e : call_reply_object(call, &keys);
+    return e ? e : call_reply_with_object(call, &keys);
 }
 
 /* The ticket is the proof of identity of the second call. */
@@ -163,7 +164,7 @@ static enum err reply_with_challenge(struct call *call)
         return e;
     out.ticket.value = mfa_ticket_create(call, &user, TICKET_NEW_KEY);
     e = webauthn_creation_options(call, &user, out.ticket.value, &out.challenge.value);
-    return e ? e : call_reply_object(call, &out);
+    return e ? e : call_reply_with_object(call, &out);
 }
 
 static enum err create_authenticator(struct call *call)
@@ -172,7 +173,7 @@ static enum err create_authenticator(struct call *call)
     struct webauthn_credential key = {
         .name = in->name.given == GIVEN ? in->name.value : STR("Security key"),
     };
-    struct mfa m = { .user_id = call->caller->id, .last_step = -1 };
+    struct mfa_settings m = { .user_id = call->caller->id, .last_step = -1 };
     struct user user;
 
     if (in->credential.given != GIVEN)
@@ -184,20 +185,21 @@ static enum err create_authenticator(struct call *call)
         e = webauthn_credential_register(call, user.id, in->ticket.value, in->credential.value,
                                          &key);
     if (!e)
-        e = user.mfa_enabled ? mfa_find(call, user.id, &m) : mfa_insert(call, &m);
+        e = user.mfa_enabled ? mfa_settings_find(call, user.id, &m) : mfa_settings_insert(call, &m);
     if (e)
         return e;
     if (!user.mfa_enabled)
         emit_mfa_change(call, &user, true);
     emit_key_event(call, EVENT_AUTHENTICATOR_CREATE, &key);
-    return call_reply_object(call, &(struct credential_reply){
-                                       .id = { GIVEN, key.id },
-                                       .type = { GIVEN, key.type },
-                                       .name = { GIVEN, key.name },
-                                       .last_used = key.last_used,
-                                       .cred_id = { GIVEN, key.cred_id },
-                                       .backup_codes = { GIVEN, mfa_list_backup_codes(call, &m) },
-                                   });
+    return call_reply_with_object(call,
+                                  &(struct credential_reply){
+                                      .id = { GIVEN, key.id },
+                                      .type = { GIVEN, key.type },
+                                      .name = { GIVEN, key.name },
+                                      .last_used = key.last_used,
+                                      .cred_id = { GIVEN, key.cred_id },
+                                      .backup_codes = { GIVEN, mfa_list_backup_codes(call, &m) },
+                                  });
 }
 
 static const struct opt_str no_field = { .given = ABSENT };
@@ -218,7 +220,8 @@ static enum err modify_authenticator(struct call *call)
 
     if (e || !verified)
         return e;
-    e = webauthn_credential_find(call->tx, user.id, call_path_id(call, "authenticator.id"), &key);
+    e = webauthn_credential_find(call->tx, user.id, call_get_path_id(call, "authenticator.id"),
+                                 &key);
     if (!e && in->name.given == GIVEN) {
         key.name = in->name.value;
         e = webauthn_credential_rename(call->tx, &key);
@@ -226,7 +229,7 @@ static enum err modify_authenticator(struct call *call)
     if (e)
         return e;
     emit_key_event(call, EVENT_AUTHENTICATOR_UPDATE, &key);
-    return call_reply_object(call, &key);
+    return call_reply_with_object(call, &key);
 }
 
 static enum err delete_authenticator(struct call *call)
@@ -234,27 +237,28 @@ static enum err delete_authenticator(struct call *call)
     struct webauthn_credential key;
     struct list left;
     struct user user;
-    struct mfa m;
+    struct mfa_settings m;
     bool verified;
     enum err e = check_caller_identity(call, &user, &verified);
 
     if (e || !verified)
         return e;
-    e = webauthn_credential_find(call->tx, user.id, call_path_id(call, "authenticator.id"), &key);
+    e = webauthn_credential_find(call->tx, user.id, call_get_path_id(call, "authenticator.id"),
+                                 &key);
     if (!e)
         e = webauthn_credential_delete(call->tx, &key);
     if (!e)
         e = webauthn_credentials_list(call->tx, user.id, &left);
     if (!e)
-        e = mfa_find(call, user.id, &m);
+        e = mfa_settings_find(call, user.id, &m);
     if (!e && !left.count && !m.has_totp) {
-        e = mfa_remove(call, user.id);
+        e = mfa_settings_remove(call, user.id);
         emit_mfa_change(call, &user, false);
     }
     if (e)
         return e;
-    call_emit(call, EVENT_AUTHENTICATOR_DELETE, audience_of_user(user.id), &deleted_schema,
-              &(struct deleted_credential){ key.id, key.type });
+    call_emit_event(call, EVENT_AUTHENTICATOR_DELETE, audience_of_user(user.id), &deleted_schema,
+                    &(struct deleted_credential){ key.id, key.type });
     return OK;
 }
 

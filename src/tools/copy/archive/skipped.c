@@ -12,7 +12,7 @@ static void add_id(struct map *ids, snowflake id)
     static char skipped;
 
     if (id)
-        map_put(ids, id, &skipped);
+        map_set_value(ids, id, &skipped);
 }
 
 static bool add_skipped_id(void *arg, struct str line, int64_t next_offset, struct arena *arena)
@@ -38,13 +38,14 @@ void copy_skipped_clear(struct copy_skipped *s)
 
 bool copy_skipped_contains(const struct copy_skipped *s, struct str message)
 {
-    return (s->ids.count && map_get(&s->ids, json_member_id(message, "id"))) ||
-           (s->webhooks.count && map_get(&s->webhooks, json_member_id(message, "webhook_id")));
+    return (s->ids.count && map_find_value(&s->ids, json_member_id(message, "id"))) ||
+           (s->webhooks.count &&
+            map_find_value(&s->webhooks, json_member_id(message, "webhook_id")));
 }
 
 bool copy_skipped_contains_webhook(const struct copy_skipped *s, snowflake webhook)
 {
-    return map_get(&s->webhooks, webhook);
+    return map_find_value(&s->webhooks, webhook);
 }
 
 static bool add_line(struct map *ids, struct guild_archive *a, const char *name, snowflake id)
@@ -53,7 +54,7 @@ static bool add_line(struct map *ids, struct guild_archive *a, const char *name,
     char line[64];
     int n = snprintf(line, sizeof line, "{\"id\":\"%" PRIu64 "\"}\n", id);
 
-    if (map_get(ids, id))
+    if (map_find_value(ids, id))
         return true;
     add_id(ids, id);
     bool ok = guild_archive_list_open(a, name, "id", &list) &&

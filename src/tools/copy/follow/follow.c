@@ -88,7 +88,7 @@ static void report_refused_command(struct copy_follow *f, const char *words, str
         *p = *p == '\t' ? ' ' : *p;
     snprintf(why, sizeof why, "the server here refused it: %.*s",
              (int)(reply.n > 200 ? 200 : reply.n), reply.p ? reply.p : "");
-    guild_archive_report(f->archive, what, why);
+    guild_archive_add_report_line(f->archive, what, why);
 }
 
 bool follow_command(struct copy_follow *f, const char *format, ...)
@@ -104,8 +104,8 @@ bool follow_command(struct copy_follow *f, const char *format, ...)
     if (written < 0 || (size_t)written >= sizeof request - (size_t)n)
         return true; /* an emoji with a name that no server allows */
     buf_init(&out, SIZE_MAX);
-    bool ok = control_request_with_timeout(f->options->data, request, 0, &out) == OK && out.n;
-    struct str reply = buf_str(&out), word = str_cut(&reply, ' ');
+    bool ok = control_send_request_with_timeout(f->options->data, request, 0, &out) == OK && out.n;
+    struct str reply = buf_as_str(&out), word = str_cut(&reply, ' ');
     if (ok && str_is(word, "error")) {
         ok = !str_starts_with(reply, STR("5")); /* busy: try again */
         if (ok)
@@ -119,7 +119,7 @@ bool follow_run_query(const struct copy_follow *f, enum err (*run)(struct tx *tx
                       void *arg)
 {
     struct arena *arena = arena_new_small();
-    bool ok = store_run(f->load.store, STORE_READ, arena, run, arg) == OK;
+    bool ok = store_run_transaction_and_wait(f->load.store, STORE_READ, arena, run, arg) == OK;
 
     arena_free(arena);
     return ok;
@@ -174,7 +174,7 @@ static bool save_state(const struct copy_follow *f)
             write_point(&out, &f->points[side], side);
     buf_printf(&out, "{\"newest_event\":%" PRId64 ",\"newest_here\":\"%" PRIu64 "\"}\n",
                f->newest_event, f->newest_here);
-    bool ok = guild_archive_write_lines(f->archive, STATE_FILE, buf_str(&out));
+    bool ok = guild_archive_write_lines(f->archive, STATE_FILE, buf_as_str(&out));
     buf_clear(&out);
     return ok;
 }
@@ -199,7 +199,7 @@ static void choose_messages_to_read_again(struct copy_follow *f)
 
 static bool request_json(struct copy_connection *c, const char *path, struct buf *out)
 {
-    bool ok = copy_request(c, "GET", path, (struct str){ 0 }, out) == COPY_OK;
+    bool ok = copy_connection_send_request(c, "GET", path, (struct str){ 0 }, out) == COPY_OK;
 
     if (!ok)
         fprintf(stderr, "guildhall: cannot read %s: %s\n", path, c->reason);
@@ -213,7 +213,8 @@ static void check_token(struct copy_follow *f)
 
     buf_init(&out, SIZE_MAX);
     f->source_failed = true;
-    if (copy_request(&f->connection, "GET", "/users/@me", (struct str){ 0 }, &out) == COPY_STOPPED)
+    if (copy_connection_send_request(&f->connection, "GET", "/users/@me", (struct str){ 0 },
+                                     &out) == COPY_STOPPED)
         f->result = COPY_STOPPED;
     buf_clear(&out);
 }
@@ -229,11 +230,11 @@ static bool copy_again(struct copy_follow *f, bool messages)
     if (messages)
         before = archive_ids_read(f->archive, f->download_options.read_again_since);
     enum copy_result downloaded =
-        copy_download_guild(f->options->source, f->archive, &f->download_options);
+        download_guild_to_archive(f->options->source, f->archive, &f->download_options);
     f->load.no_messages = !messages;
     live_import_free(f->import);
     f->import = NULL;
-    bool ok = downloaded != COPY_STOPPED && copy_load_archive(&f->load) != COPY_STOPPED;
+    bool ok = downloaded != COPY_STOPPED && import_guild_archive(&f->load) != COPY_STOPPED;
     if (downloaded == COPY_STOPPED)
         check_token(f);
     if (ok)
@@ -284,7 +285,7 @@ static bool apply_until_done(struct copy_follow *f, const struct follow_event *e
         pause_for_a_second();
     }
     snprintf(what, sizeof what, "event %s", e->name);
-    guild_archive_report(f->archive, what, "it could not be applied here");
+    guild_archive_add_report_line(f->archive, what, "it could not be applied here");
     return true;
 }
 
@@ -356,7 +357,7 @@ static bool start_session(struct copy_follow *f, enum follow_side side, struct c
     bool ok = request_json(c, "/gateway/bot", &out);
     if (ok) {
         struct bot_session_options options = {
-            .url = str_dup_cstring(arena, json_member_text(arena, buf_str(&out), "url")),
+            .url = str_dup_cstring(arena, json_member_text(arena, buf_as_str(&out), "url")),
             .token = token,
             .intents = intents,
         };
@@ -380,7 +381,7 @@ static bool start_session_here(struct copy_follow *f)
         return false;
     buf_init(&out, SIZE_MAX);
     snprintf(path, sizeof path, "/guilds/%" PRIu64, o->download->guild);
-    bool ok = copy_request(&here, "GET", path, (struct str){ 0 }, &out) == COPY_OK;
+    bool ok = copy_connection_send_request(&here, "GET", path, (struct str){ 0 }, &out) == COPY_OK;
     if (!ok)
         fprintf(stderr,
                 "guildhall: the bot of --post-back-token-file cannot read the guild here (%s); add "
@@ -400,7 +401,7 @@ static bool find_own_account(struct copy_follow *f)
 
     buf_init(&out, SIZE_MAX);
     bool ok = request_json(&f->connection, "/users/@me", &out);
-    f->bot = ok ? json_member_id(buf_str(&out), "id") : 0;
+    f->bot = ok ? json_member_id(buf_as_str(&out), "id") : 0;
     buf_clear(&out);
     return ok;
 }

@@ -26,7 +26,7 @@ static void add_object(struct id_reader *r, snowflake id)
 
     *object = (struct archived_object){ id, r->channel };
     if (id)
-        map_put(r->to, id, object);
+        map_set_value(r->to, id, object);
 }
 
 static bool add_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
@@ -70,7 +70,7 @@ static void read_channels(struct archive_ids *ids, const struct guild_archive *a
     r.to = &ids->channels;
     guild_archive_for_each_line(a, "channels.jsonl", 0, add_line, &r);
     guild_archive_for_each_line(a, "active_threads.jsonl", 0, add_line, &r);
-    while ((parent = map_next(&parents, &at)))
+    while ((parent = map_next_value(&parents, &at)))
         for (size_t i = 0; i < COUNT_OF(kinds); i++) {
             snprintf(name, sizeof name, "archived_threads/%" PRIu64 ".%s.jsonl", parent->id,
                      kinds[i]);
@@ -90,7 +90,7 @@ static void read_messages(struct archive_ids *ids, const struct guild_archive *a
     off_t offset;
 
     snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", channel);
-    guild_archive_path(a, path, "%s", name);
+    guild_archive_format_path(a, path, "%s", name);
     if (access(path, F_OK) != 0)
         return;
     if (guild_archive_list_open(a, name, "id", &list) &&
@@ -116,7 +116,7 @@ struct archive_ids *archive_ids_read(const struct guild_archive *a, snowflake me
     guild_archive_for_each_line(a, "guild.jsonl", 0, add_roles, &r);
     r.to = &ids->members;
     guild_archive_for_each_line(a, "members.jsonl", 0, add_member_line, &r);
-    while ((channel = map_next(&ids->channels, &at)))
+    while ((channel = map_next_value(&ids->channels, &at)))
         read_messages(ids, a, channel->id, messages_since);
     return ids;
 }
@@ -172,14 +172,14 @@ bool follow_add_missed_reactions(struct copy_follow *f, snowflake since)
     struct reaction_reader r = { f, true };
     const struct archived_object *channel;
 
-    for (size_t at = 0; r.ok && (channel = map_next(&ids->channels, &at));) {
+    for (size_t at = 0; r.ok && (channel = map_next_value(&ids->channels, &at));) {
         struct guild_archive_list list;
         char name[100], path[1200];
         snowflake before;
         off_t offset;
 
         snprintf(name, sizeof name, "messages/%" PRIu64 ".jsonl", channel->id);
-        guild_archive_path(f->archive, path, "%s", name);
+        guild_archive_format_path(f->archive, path, "%s", name);
         if (access(path, F_OK) != 0)
             continue;
         if (guild_archive_list_open(f->archive, name, "id", &list) &&
@@ -200,18 +200,18 @@ bool follow_delete_missing(struct copy_follow *f, const struct archive_ids *befo
     const struct archived_object *o;
     bool ok = true;
 
-    for (size_t at = 0; ok && (o = map_next(&before->channels, &at));)
-        if (!map_get(&now->channels, o->id))
+    for (size_t at = 0; ok && (o = map_next_value(&before->channels, &at));)
+        if (!map_find_value(&now->channels, o->id))
             ok = follow_command(f, "mirror-channel\t%" PRIu64 "\tdeleted", o->id);
-    for (size_t at = 0; ok && (o = map_next(&before->roles, &at));)
-        if (!map_get(&now->roles, o->id))
+    for (size_t at = 0; ok && (o = map_next_value(&before->roles, &at));)
+        if (!map_find_value(&now->roles, o->id))
             ok = follow_command(f, "mirror-role\t%" PRIu64 "\t%" PRIu64 "\tdeleted", guild, o->id);
-    for (size_t at = 0; ok && (o = map_next(&before->members, &at));)
-        if (!map_get(&now->members, o->id))
+    for (size_t at = 0; ok && (o = map_next_value(&before->members, &at));)
+        if (!map_find_value(&now->members, o->id))
             ok =
                 follow_command(f, "mirror-member\t%" PRIu64 "\t%" PRIu64 "\tdeleted", guild, o->id);
-    for (size_t at = 0; ok && (o = map_next(&before->messages, &at));)
-        if (!map_get(&now->messages, o->id) && map_get(&now->channels, o->channel))
+    for (size_t at = 0; ok && (o = map_next_value(&before->messages, &at));)
+        if (!map_find_value(&now->messages, o->id) && map_find_value(&now->channels, o->channel))
             ok = follow_command(f, "mirror-deletion\t%" PRIu64 "\t%" PRIu64, o->channel, o->id);
     archive_ids_free(now);
     return ok;

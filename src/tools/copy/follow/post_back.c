@@ -55,17 +55,17 @@ static char marker; /* value of sets */
 
 static void add_posted(struct post_back *b, snowflake here, snowflake there, snowflake channel)
 {
-    struct posted_message *p = map_get(&b->by_here, here);
+    struct posted_message *p = map_find_value(&b->by_here, here);
 
     if (p)
-        map_remove(&b->by_there, p->there);
-    map_remove(&b->by_here, here);
+        map_remove_value(&b->by_there, p->there);
+    map_remove_value(&b->by_here, here);
     if (!there)
         return;
     p = arena_alloc(b->names, sizeof *p);
     *p = (struct posted_message){ here, there, channel };
-    map_put(&b->by_here, here, p);
-    map_put(&b->by_there, there, p);
+    map_set_value(&b->by_here, here, p);
+    map_set_value(&b->by_there, there, p);
 }
 
 static bool read_posted_line(void *arg, struct str line, int64_t next_offset, struct arena *arena)
@@ -91,7 +91,7 @@ static bool record_posted(struct post_back *b, snowflake here, snowflake there, 
 
 snowflake post_back_find_original(const struct post_back *b, snowflake id)
 {
-    const struct posted_message *p = map_get(&b->by_there, id);
+    const struct posted_message *p = map_find_value(&b->by_there, id);
 
     return p ? p->here : 0;
 }
@@ -105,7 +105,7 @@ static void add_expected(struct map *set, uint64_t key)
         map_clear(set);
         map_init(set);
     }
-    map_put(set, key, &marker);
+    map_set_value(set, key, &marker);
 }
 
 void post_back_expect_message(struct post_back *b, snowflake id)
@@ -211,7 +211,7 @@ static bool add_webhook(struct post_back *b, struct str webhook)
     w->id = json_member_id(webhook, "id");
     snprintf(w->token, sizeof w->token, "%.*s",
              STR_ARGS(json_member_text(arena, webhook, "token")));
-    map_put(&b->webhooks, json_member_id(webhook, "channel_id"), w);
+    map_set_value(&b->webhooks, json_member_id(webhook, "channel_id"), w);
     arena_free(arena);
     return copy_skip_webhook(&b->follow->skipped, b->follow->archive, w->id);
 }
@@ -227,14 +227,15 @@ static bool read_webhooks(struct post_back *b)
 
     buf_init(&out, SIZE_MAX);
     snprintf(path, sizeof path, "/guilds/%" PRIu64 "/webhooks", f->options->download->guild);
-    if (copy_request(&f->connection, "GET", path, (struct str){ 0 }, &out) != COPY_OK) {
+    if (copy_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out) !=
+        COPY_OK) {
         fprintf(stderr,
                 "guildhall: the bot may not read the webhooks of the other side (%s); it needs "
                 "Manage Webhooks to post back\n",
                 f->connection.reason);
         ok = false;
     }
-    struct list items = ok ? json_array_items(arena, buf_str(&out)) : (struct list){ 0 };
+    struct list items = ok ? json_array_items(arena, buf_as_str(&out)) : (struct list){ 0 };
     for (size_t i = 0; i < items.count && ok; i++) {
         struct str w = ((struct str *)items.items)[i];
 
@@ -252,31 +253,31 @@ static void report_refused_channel(struct post_back *b, snowflake channel, const
 {
     char what[100];
 
-    if (map_put(&b->refused, channel, &marker))
+    if (map_set_value(&b->refused, channel, &marker))
         return;
     snprintf(what, sizeof what, "posting back to channel %" PRIu64, channel);
-    guild_archive_report(b->follow->archive, what, why);
+    guild_archive_add_report_line(b->follow->archive, what, why);
 }
 
 /* Returns the webhook of a channel, and creates it if there is none; NULL if the bot may not. */
 static const struct own_webhook *find_or_create_webhook(struct post_back *b, snowflake channel)
 {
     struct copy_follow *f = b->follow;
-    const struct own_webhook *w = map_get(&b->webhooks, channel);
+    const struct own_webhook *w = map_find_value(&b->webhooks, channel);
     struct buf out;
     char path[100];
 
-    if (w || map_get(&b->refused, channel))
+    if (w || map_find_value(&b->refused, channel))
         return w;
     buf_init(&out, SIZE_MAX);
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/webhooks", channel);
-    if (copy_request(&f->connection, "POST", path, STR("{\"name\":\"Guildhall mirror\"}"), &out) ==
-        COPY_OK)
-        add_webhook(b, buf_str(&out));
+    if (copy_connection_send_request(&f->connection, "POST", path,
+                                     STR("{\"name\":\"Guildhall mirror\"}"), &out) == COPY_OK)
+        add_webhook(b, buf_as_str(&out));
     else
         report_refused_channel(b, channel, f->connection.reason);
     buf_clear(&out);
-    return map_get(&b->webhooks, channel);
+    return map_find_value(&b->webhooks, channel);
 }
 
 /* --- the body of a webhook message --------------------------------------------------- */
@@ -357,7 +358,7 @@ static struct str write_content(struct arena *arena, struct str message)
     append_quote(arena, message, &out);
     buf_add_str(&out, json_member_text(arena, message, "content"));
     append_links(arena, message, &out);
-    struct str text = str_trim(str_dup(arena, buf_str(&out)));
+    struct str text = str_trim(str_dup(arena, buf_as_str(&out)));
     buf_clear(&out);
     return cut_text(text, MAX_CONTENT);
 }
@@ -441,7 +442,7 @@ static bool note_posting(struct post_back *b, snowflake here, snowflake channel,
     if (here)
         buf_printf(&line, "{\"id\":\"%" PRIu64 "\",\"channel\":\"%" PRIu64 "\",\"content\":%.*s}\n",
                    here, channel, STR_ARGS(json_member_raw(body, "content")));
-    bool ok = guild_archive_write_lines(b->follow->archive, POSTING_FILE, buf_str(&line));
+    bool ok = guild_archive_write_lines(b->follow->archive, POSTING_FILE, buf_as_str(&line));
     buf_clear(&line);
     return ok;
 }
@@ -458,10 +459,11 @@ static enum copy_result send_webhook_message(struct post_back *b, snowflake chan
         return COPY_REFUSED;
     buf_init(&out, SIZE_MAX);
     f->connection.no_repeat = true;
-    enum copy_result result = copy_request(&f->connection, "POST", path, body, &out);
+    enum copy_result result =
+        copy_connection_send_request(&f->connection, "POST", path, body, &out);
     f->connection.no_repeat = false;
     if (result == COPY_OK)
-        *ret = json_member_id(buf_str(&out), "id");
+        *ret = json_member_id(buf_as_str(&out), "id");
     buf_clear(&out);
     return result;
 }
@@ -476,7 +478,7 @@ static enum copy_result send_with_new_webhook(struct post_back *b, snowflake cha
     if (result != COPY_REFUSED || b->follow->connection.status != 404 ||
         !follow_run_query(b->follow, read_channel, &q) || !q.found)
         return result;
-    map_remove(&b->webhooks, channel_is_thread(q.type) ? q.parent : channel);
+    map_remove_value(&b->webhooks, channel_is_thread(q.type) ? q.parent : channel);
     return send_webhook_message(b, channel, body, ret);
 }
 
@@ -486,8 +488,9 @@ static bool message_is_posted_back(const struct post_back *b, struct str message
     snowflake id = json_member_id(message, "id"), channel = json_member_id(message, "channel_id");
     bool is_text = type == MESSAGE_DEFAULT || type == MESSAGE_REPLY || type == 20 || type == 23;
 
-    return is_text && !(json_member_int(message, "flags") & 64) && !map_get(&b->by_here, id) &&
-           !map_get(&b->expected_messages, id) && !archive_has_message(b, channel, id);
+    return is_text && !(json_member_int(message, "flags") & 64) &&
+           !map_find_value(&b->by_here, id) && !map_find_value(&b->expected_messages, id) &&
+           !archive_has_message(b, channel, id);
 }
 
 /* Handles the result of a request about a message here. Returns false if it must be sent again. */
@@ -502,7 +505,7 @@ static bool end_request(struct post_back *b, enum copy_result result, snowflake 
         return result == COPY_OK;
 
     snprintf(what, sizeof what, "posting back message %" PRIu64, id);
-    guild_archive_report(b->follow->archive, what, b->follow->connection.reason);
+    guild_archive_add_report_line(b->follow->archive, what, b->follow->connection.reason);
     return true;
 }
 
@@ -563,7 +566,7 @@ static bool apply_create(struct post_back *b, struct str d)
 
 static bool apply_update(struct post_back *b, struct str d)
 {
-    const struct posted_message *p = map_get(&b->by_here, json_member_id(d, "id"));
+    const struct posted_message *p = map_find_value(&b->by_here, json_member_id(d, "id"));
     struct arena *arena;
     struct buf out;
     char path[500];
@@ -575,8 +578,9 @@ static bool apply_update(struct post_back *b, struct str d)
     struct str body = write_webhook_body(b, arena, d, true);
     bool ok = true;
     if (body.n && write_webhook_path(b, p->channel, p->there, path))
-        ok = end_request(b, copy_request(&b->follow->connection, "PATCH", path, body, &out),
-                         p->here);
+        ok = end_request(
+            b, copy_connection_send_request(&b->follow->connection, "PATCH", path, body, &out),
+            p->here);
     buf_clear(&out);
     arena_free(arena);
     return ok;
@@ -585,7 +589,7 @@ static bool apply_update(struct post_back *b, struct str d)
 /* Messages that came from the other side stay there when they are deleted here. */
 static bool delete_posted(struct post_back *b, snowflake here)
 {
-    const struct posted_message *p = map_get(&b->by_here, here);
+    const struct posted_message *p = map_find_value(&b->by_here, here);
     struct buf out;
     char path[500];
 
@@ -594,8 +598,8 @@ static bool delete_posted(struct post_back *b, snowflake here)
     bool ok = true;
     buf_init(&out, SIZE_MAX);
     if (write_webhook_path(b, p->channel, p->there, path)) {
-        enum copy_result result =
-            copy_request(&b->follow->connection, "DELETE", path, (struct str){ 0 }, &out);
+        enum copy_result result = copy_connection_send_request(&b->follow->connection, "DELETE",
+                                                               path, (struct str){ 0 }, &out);
 
         ok = b->follow->connection.status == 404 || end_request(b, result, here);
     }
@@ -638,8 +642,8 @@ static bool somebody_reacts(struct post_back *b, struct arena *arena, snowflake 
              "/channels/%" PRIu64 "/messages/%" PRIu64 "/reactions/%.*s?limit=100", channel,
              message, STR_ARGS(str_percent_encode(arena, emoji)));
     buf_init(&out, SIZE_MAX);
-    if (copy_request(&b->here, "GET", path, (struct str){ 0 }, &out) == COPY_OK) {
-        struct list users = json_array_items(arena, buf_str(&out));
+    if (copy_connection_send_request(&b->here, "GET", path, (struct str){ 0 }, &out) == COPY_OK) {
+        struct list users = json_array_items(arena, buf_as_str(&out));
 
         for (size_t i = 0; i < users.count && !found; i++)
             found = !user_is_placeholder(b, json_member_id(((struct str *)users.items)[i], "id"));
@@ -653,7 +657,7 @@ static bool apply_reaction(struct post_back *b, struct str d, bool added)
 {
     snowflake message = json_member_id(d, "message_id"), user = json_member_id(d, "user_id"),
               channel = json_member_id(d, "channel_id");
-    const struct posted_message *p = map_get(&b->by_here, message);
+    const struct posted_message *p = map_find_value(&b->by_here, message);
     struct arena *arena = arena_new_small();
     struct str emoji = follow_emoji_text(arena, d);
     struct buf out;
@@ -661,15 +665,15 @@ static bool apply_reaction(struct post_back *b, struct str d, bool added)
     bool ok = true;
 
     bool expected =
-        map_remove(&b->expected_reactions, reaction_key(message, user, emoji, added)) != NULL;
+        map_remove_value(&b->expected_reactions, reaction_key(message, user, emoji, added)) != NULL;
     if (!expected && !user_is_placeholder(b, user) &&
         live_import_knows_channel(b->follow->import, channel) &&
         (added || !somebody_reacts(b, arena, channel, message, emoji))) {
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%" PRIu64 "/reactions/%.*s/@me",
                  channel, p ? p->there : message, STR_ARGS(str_percent_encode(arena, emoji)));
         buf_init(&out, SIZE_MAX);
-        enum copy_result result = copy_request(&b->follow->connection, added ? "PUT" : "DELETE",
-                                               path, (struct str){ 0 }, &out);
+        enum copy_result result = copy_connection_send_request(
+            &b->follow->connection, added ? "PUT" : "DELETE", path, (struct str){ 0 }, &out);
         ok = (!added && result == COPY_REFUSED) || end_request(b, result, message);
         buf_clear(&out);
     }
@@ -703,8 +707,9 @@ static bool post_missed_messages(struct post_back *b, snowflake channel, snowfla
         n = 0;
         snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages?limit=%d&after=%" PRIu64,
                  channel, MESSAGES_PER_PAGE, after);
-        if (copy_request(&b->here, "GET", path, (struct str){ 0 }, &out) == COPY_OK) {
-            struct list items = json_array_items(arena, buf_str(&out));
+        if (copy_connection_send_request(&b->here, "GET", path, (struct str){ 0 }, &out) ==
+            COPY_OK) {
+            struct list items = json_array_items(arena, buf_as_str(&out));
 
             n = items.count;
             for (size_t i = n; i > 0 && ok; i--)
@@ -731,8 +736,8 @@ static bool post_missed_of_list(struct post_back *b, const char *format, const c
     buf_init(&out, SIZE_MAX);
     snprintf(path, sizeof path, "/guilds/%" PRIu64 "%s", b->follow->options->download->guild,
              format);
-    if (copy_request(&b->here, "GET", path, (struct str){ 0 }, &out) == COPY_OK) {
-        struct str body = buf_str(&out);
+    if (copy_connection_send_request(&b->here, "GET", path, (struct str){ 0 }, &out) == COPY_OK) {
+        struct str body = buf_as_str(&out);
         struct list items = json_array_items(arena, *array ? json_member_raw(body, array) : body);
 
         for (size_t i = 0; i < items.count && ok; i++) {
@@ -791,12 +796,13 @@ static bool find_interrupted_post(void *arg, struct str line, int64_t next_offse
     char path[100];
 
     (void)next_offset;
-    if (map_get(&b->by_here, here))
+    if (map_find_value(&b->by_here, here))
         return false;
     buf_init(&out, SIZE_MAX);
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages?limit=50", channel);
-    if (copy_request(&b->follow->connection, "GET", path, (struct str){ 0 }, &out) == COPY_OK) {
-        struct list items = json_array_items(arena, buf_str(&out));
+    if (copy_connection_send_request(&b->follow->connection, "GET", path, (struct str){ 0 },
+                                     &out) == COPY_OK) {
+        struct list items = json_array_items(arena, buf_as_str(&out));
 
         for (size_t i = 0; i < items.count && r->ok; i++) {
             struct str m = ((struct str *)items.items)[i];
@@ -804,7 +810,7 @@ static bool find_interrupted_post(void *arg, struct str line, int64_t next_offse
 
             if (copy_skipped_contains_webhook(&b->follow->skipped,
                                               json_member_id(m, "webhook_id")) &&
-                !map_get(&b->by_there, there) &&
+                !map_find_value(&b->by_there, there) &&
                 str_eq(json_member_text(arena, m, "content"), content)) {
                 r->ok = record_posted(b, here, there, channel);
                 break;

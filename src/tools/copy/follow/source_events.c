@@ -31,7 +31,7 @@ static bool append_to_archive(struct copy_follow *f, snowflake channel, snowflak
             if (line.p[i] == '\n' || line.p[i] == '\r')
                 line.p[i] = ' ';
         buf_add_char(&line, '\n');
-        ok = guild_archive_list_append(&list, buf_str(&line));
+        ok = guild_archive_list_append(&list, buf_as_str(&line));
         buf_clear(&line);
     }
     guild_archive_list_close(&list);
@@ -46,8 +46,9 @@ static bool fetch_unknown_channel(struct copy_follow *f, snowflake channel)
 
     snprintf(path, sizeof path, "/channels/%" PRIu64, channel);
     buf_init(&out, SIZE_MAX);
-    enum copy_result result = copy_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
-    bool ok = result != COPY_OK || live_import_channel(f->import, buf_str(&out));
+    enum copy_result result =
+        copy_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
+    bool ok = result != COPY_OK || live_import_channel(f->import, buf_as_str(&out));
     if (ok && result == COPY_OK)
         ok = follow_command(f, "mirror-channel\t%" PRIu64 "\tcreated", channel);
     buf_clear(&out);
@@ -98,9 +99,10 @@ static bool apply_message_update(struct copy_follow *f, struct str update)
     snprintf(path, sizeof path, "/channels/%" PRIu64 "/messages/%" PRIu64,
              json_member_id(update, "channel_id"), json_member_id(update, "id"));
     buf_init(&out, SIZE_MAX);
-    enum copy_result result = copy_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
+    enum copy_result result =
+        copy_connection_send_request(&f->connection, "GET", path, (struct str){ 0 }, &out);
     bool ok =
-        result == COPY_REFUSED || (result == COPY_OK && apply_message(f, buf_str(&out), false));
+        result == COPY_REFUSED || (result == COPY_OK && apply_message(f, buf_as_str(&out), false));
     buf_clear(&out);
     return ok;
 }
@@ -142,7 +144,7 @@ static bool apply_message_delete_bulk(struct copy_follow *f, struct str d)
     }
     if (ok && words.n)
         ok = follow_command(f, "mirror-deletion\t%" PRIu64 "\t%.*s", channel,
-                            STR_ARGS(buf_str(&words)));
+                            STR_ARGS(buf_as_str(&words)));
     buf_clear(&words);
     arena_free(arena);
     return ok;

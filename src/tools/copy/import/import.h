@@ -21,7 +21,7 @@ struct copy_load_options {
     const char *running; /* data folder of the running server that imports; NULL: this process */
 };
 /* Imports an archive; continues where an earlier import of the archive ended. */
-enum copy_result copy_load_archive(const struct copy_load_options *options);
+enum copy_result import_guild_archive(const struct copy_load_options *options);
 
 /* --- live_import.c: imports single objects --- */
 

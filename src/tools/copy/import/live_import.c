@@ -32,7 +32,7 @@ void live_import_free(struct live_import *i)
 
 bool live_import_knows_channel(const struct live_import *i, snowflake id)
 {
-    return is_known_id(&i->loader.conversion.known.channels, id);
+    return copy_id_is_known(&i->loader.conversion.known.channels, id);
 }
 
 /* --- lists of the guild --------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static bool import_object(struct live_import *i, const char *list, world_entry_f
     l->what = list;
     buf_reset(&l->before);
     buf_reset(&l->after);
-    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":[", STR_ARGS(buf_str(&l->guild)), list);
+    buf_printf(&l->before, "{\"guilds\":[{%.*s,\"%s\":[", STR_ARGS(buf_as_str(&l->guild)), list);
     buf_add_lit(&l->after, "]}]}");
     loader_add_entry(l, write, arena, object);
     loader_import_entries(l);
@@ -62,16 +62,16 @@ bool live_import_channel(struct live_import *i, struct str channel)
 
     *c = (struct existing_channel){ str_dup(l->names, json_member_raw(channel, "name")),
                                     json_member_int(channel, "type") };
-    add_known_id(&l->conversion.known.channels, json_member_id(channel, "id"));
+    copy_add_known_id(&l->conversion.known.channels, json_member_id(channel, "id"));
     if (!import_object(i, "channels", write_world_channel, channel))
         return false;
-    map_put(&l->existing, json_member_id(channel, "id"), c);
+    map_set_value(&l->existing, json_member_id(channel, "id"), c);
     return true;
 }
 
 bool live_import_role(struct live_import *i, struct str role)
 {
-    add_known_id(&i->loader.conversion.known.roles, json_member_id(role, "id"));
+    copy_add_known_id(&i->loader.conversion.known.roles, json_member_id(role, "id"));
     return import_object(i, "roles", write_world_role, role);
 }
 
@@ -112,7 +112,7 @@ static void note_pin(struct loader *l, struct arena *arena, struct str message)
 
     timestamp_format(clock_us(), now);
     *time = str_printf(arena, "\"%s\"", now);
-    map_put(&l->conversion.pinned_at, json_member_id(message, "id"), time);
+    map_set_value(&l->conversion.pinned_at, json_member_id(message, "id"), time);
 }
 
 static bool write_message(struct loader *l, struct arena *arena, struct str message)
@@ -143,9 +143,10 @@ bool live_import_message(struct live_import *i, struct str message, enum live_ch
     l->failed = false;
     timestamp_parse(json_member_text(arena, message, "edited_timestamp"), &edited_at);
     *ret = LIVE_UNCHANGED;
-    if (!map_get(&l->existing, stored.channel))
+    if (!map_find_value(&l->existing, stored.channel))
         *ret = LIVE_UNKNOWN_CHANNEL;
-    else if (store_run(l->options->store, STORE_READ, arena, read_live_message, &stored) != OK)
+    else if (store_run_transaction_and_wait(l->options->store, STORE_READ, arena, read_live_message,
+                                            &stored) != OK)
         ok = false;
     else if (!stored.found)
         *ret = LIVE_CREATED;

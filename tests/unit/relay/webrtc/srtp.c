@@ -197,7 +197,7 @@ static void packets_of_libsrtp_are_decrypted(void **state)
     }
 }
 
-static void written_packets_equal_those_of_libsrtp(void **state)
+static void encrypted_packets_equal_those_of_libsrtp(void **state)
 {
     (void)state;
     for (size_t i = 0; i < VECTORS; i++) {
@@ -262,7 +262,7 @@ static void every_changed_or_missing_byte_is_refused(void **state)
     }
 }
 
-static void an_index_is_never_encrypted_twice(void **state)
+static void srtp_packet_index_is_never_encrypted_twice(void **state)
 {
     struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char out[SRTP_MAX];
@@ -278,7 +278,7 @@ static void an_index_is_never_encrypted_twice(void **state)
     srtp_free(s);
 }
 
-static void a_packet_before_the_first_one_is_refused(void **state)
+static void srtp_packet_before_the_first_one_is_refused(void **state)
 {
     struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char out[SRTP_MAX];
@@ -290,7 +290,7 @@ static void a_packet_before_the_first_one_is_refused(void **state)
     srtp_free(s);
 }
 
-static void rollovers_are_counted_by_both_sides(void **state)
+static void srtp_sequence_rollovers_are_counted_by_both_sides(void **state)
 {
     (void)state;
     for (size_t i = 0; i < VECTORS; i++) {
@@ -394,7 +394,7 @@ static void forgotten_streams_begin_again(void **state)
     srtp_free(s);
 }
 
-static void only_sixteen_streams_are_accepted(void **state)
+static void only_sixteen_srtp_streams_are_accepted(void **state)
 {
     struct srtp *s = new_session(PROFILE_GCM_128);
     unsigned char out[SRTP_MAX];
@@ -433,17 +433,17 @@ int main(void)
         cmocka_unit_test(gcm_packets_match_rfc_7714),
         cmocka_unit_test(gcm_control_packets_match_rfc_7714),
         cmocka_unit_test(packets_of_libsrtp_are_decrypted),
-        cmocka_unit_test(written_packets_equal_those_of_libsrtp),
+        cmocka_unit_test(encrypted_packets_equal_those_of_libsrtp),
         cmocka_unit_test(replayed_packets_are_refused),
         cmocka_unit_test(every_changed_or_missing_byte_is_refused),
-        cmocka_unit_test(an_index_is_never_encrypted_twice),
-        cmocka_unit_test(a_packet_before_the_first_one_is_refused),
-        cmocka_unit_test(rollovers_are_counted_by_both_sides),
+        cmocka_unit_test(srtp_packet_index_is_never_encrypted_twice),
+        cmocka_unit_test(srtp_packet_before_the_first_one_is_refused),
+        cmocka_unit_test(srtp_sequence_rollovers_are_counted_by_both_sides),
         cmocka_unit_test(forwarded_packets_continue_after_a_pause),
         cmocka_unit_test(forwarded_video_continues_with_a_gap),
         cmocka_unit_test(forwarded_video_continues_after_a_restart),
         cmocka_unit_test(forgotten_streams_begin_again),
-        cmocka_unit_test(only_sixteen_streams_are_accepted),
+        cmocka_unit_test(only_sixteen_srtp_streams_are_accepted),
         cmocka_unit_test(an_extension_longer_than_the_packet_is_refused),
     };
 
