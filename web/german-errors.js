@@ -55,7 +55,6 @@ export const MESSAGES = {
   "Guild already has a template": "Der Server hat schon eine Vorlage.",
   Unauthorized: "Das ist nicht erlaubt.",
   "You need to verify your account in order to perform this action": "Bestätige zuerst deine E-Mail-Adresse.",
-  "You are opening direct messages too fast": "Du öffnest Direktnachrichten zu schnell. Warte einen Augenblick.",
   "Request entity too large": "Das ist zu groß.",
   "A copy of your files does not fit into your upload quota. Delete some, or ask the operator for the export":
     "Eine Kopie deiner Dateien passt nicht in dein Kontingent. Lösche einige, oder bitte den Betreiber um den Export.",
@@ -82,9 +81,6 @@ export const MESSAGES = {
   "File uploaded exceeds the maximum size": "Die Datei ist zu groß.",
   "Thread is archived": "Der Thread ist archiviert.",
   "Thread is locked": "Der Thread ist gesperrt.",
-  "The provided file is invalid.": "Die Datei ist ungültig.",
-  "The provided file type is invalid.": "Dieser Dateityp geht hier nicht.",
-  "The user account must first be verified": "Das Konto muss zuerst bestätigt werden.",
   "You cannot send voice messages in this channel.": "In diesem Kanal darfst du keine Sprachnachrichten senden.",
   "You do not have permission to send this sticker.": "Du darfst diesen Sticker nicht senden.",
   "This account is already enrolled in two-factor authentication":

@@ -34,7 +34,7 @@ export async function mount(app, page) {
       card,
       h("h1", null, t("This link is not valid")),
       h("p", null, refusal.words || refusal.message),
-      h("p.faint", null, `(${refusal.code || refusal.status || t("no response")})`),
+      h("p.faint", null, `(${refusal.code || refusal.status || t("the server did not respond")})`),
       h("a.button.secondary", { href: "/" }, t("Go to the home page")),
     );
   }

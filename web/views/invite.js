@@ -18,7 +18,7 @@ export async function mount(app, page, [code]) {
       card,
       h("h1", null, t("This invite is not valid")),
       h("p.faint", null, t("The invite may have expired, or you may not be allowed to use it.")),
-      h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || t("no response")})`),
+      h("p.faint", null, `${refusal.message} (${refusal.code || refusal.status || t("the server did not respond")})`),
       h("a.button.secondary", { href: "/" }, t("Go to the home page")),
     );
   }

@@ -42,7 +42,7 @@ export function threadButtons(app, thread) {
       iconButton(
         archived ? "unarchive" : "archive",
         archived ? t("Unarchive the thread") : t("Archive the thread"),
-        () => change({ archived: !archived }, archived ? t("Unarchived") : t("Archived")),
+        () => change({ archived: !archived }, archived ? t("The thread is open again") : t("Archived")),
       ),
   ];
 }

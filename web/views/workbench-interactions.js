@@ -175,7 +175,7 @@ export function interactions(app, body) {
     });
     const steps = (one) =>
       table(
-        [t("Step"), t("Time after creation"), t("Status"), ""],
+        [t("Step"), t("Time since the start"), t("Status"), ""],
         one.steps.map((s) => [
           STEPS[s.kind] || s.kind,
           span(s.at - one.at),
