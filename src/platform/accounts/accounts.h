@@ -27,7 +27,8 @@ enum err user_find(struct tx *tx, snowflake id, struct user *ret);
 /* Inserts an account. *ret_taken is "username" or "email" if another account has that
  * value, else NULL. */
 enum err user_insert(struct tx *tx, const struct user *u, const char **ret_taken);
-/* Inserts an account whose name and email are known to be free. */
+/* Inserts an account. The caller must have checked that no other account has its name or email
+ * address. */
 enum err user_insert_row(struct tx *tx, const struct user *u);
 
 /* Reads the two profile theme colours as a JSON array; null if the user has not chosen any. */
@@ -58,7 +59,7 @@ enum err store_uploaded_picture(struct call *call, const char *area, snowflake o
 enum err delete_stored_picture(struct call *call, const char *area, snowflake owner,
                                const struct opt_str *hash);
 /* Deletes the previous picture of an object. before and now are the hashes of the previous and the
- * new picture; if they are equal, nothing is deleted. */
+ * new picture. If they are equal, does nothing. */
 enum err delete_previous_picture(struct call *call, const char *area, snowflake owner,
                                  const struct opt_str *before, const struct opt_str *now);
 

@@ -1,4 +1,5 @@
-/* assets.c - picture routes (/avatars/…, /icons/… and so on) and storage of uploaded pictures. */
+/* assets.c - routes that serve pictures (/avatars/…, /icons/… and so on), and storage of uploaded
+ * pictures. */
 #include "platform/accounts/internal.h"
 
 #include <stdio.h>
@@ -12,8 +13,8 @@ static void format_picture_file_name(char out[256], const char *area, snowflake 
     snprintf(out, 256, "%s/%llu/%.*s", area, (unsigned long long)owner, STR_ARGS(hash));
 }
 
-/* Every upload gets a new file name, even if the same bytes were uploaded before. A file that two
- * uploads share would be lost if the earlier upload is deleted. */
+/* Every upload gets a new file name, even if the same bytes were uploaded before. If two uploads
+ * shared one file, deleting one upload would delete the picture of the other. */
 enum err store_uploaded_picture(struct call *call, const char *area, snowflake owner,
                                 const struct opt_image *image, struct opt_str *ret)
 {
@@ -47,7 +48,8 @@ enum err delete_previous_picture(struct call *call, const char *area, snowflake 
     return stays ? OK : delete_stored_picture(call, area, owner, before);
 }
 
-/* Pictures are stored as they were uploaded; the first bytes determine the content type. */
+/* Returns the content type of a picture file by its first bytes. Uploaded pictures are stored
+ * unchanged. */
 static struct str detect_content_type(const char *head, ssize_t n)
 {
     if (n >= 8 && memcmp(head, "\x89PNG", 4) == 0)
@@ -127,7 +129,8 @@ static enum err reply_with_opened_picture_file(struct call *call, int fd, int64_
     char head[12];
     ssize_t n = pread(fd, head, sizeof head, 0);
 
-    /* Each upload has a unique name, so the content behind a URL never changes. */
+    /* Each upload has a unique name, so the content behind a URL never changes and may be cached
+     * forever. */
     call_add_header(call, "Cache-Control", STR("public, max-age=31536000, immutable"));
     return call_reply_with_file(call, detect_content_type(head, n), fd, size);
 }

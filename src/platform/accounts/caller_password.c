@@ -1,10 +1,9 @@
-/* caller_password.c - checks the caller's password again before sensitive changes.
- *
- * A stolen token alone must not suffice for them. Attempts count towards the log-in limits. */
+/* caller_password.c - asks for the caller's password before sensitive changes, because a stolen
+ * token alone must not suffice for them. Wrong passwords count towards the log-in limits. */
 #include "platform/accounts/internal.h"
 
 struct caller_password {
-    const char *field; /* name of the field in the body */
+    const char *field; /* name of the body field that contains the password */
     struct str given;
     struct str hash; /* the account's password hash; p is NULL if it has no password */
     struct str username;

@@ -13,8 +13,9 @@
 
 /* Results of the stages before the handler of PATCH /users/@me. */
 struct profile_change {
-    struct str known_hash; /* hash of the checked password; p is NULL if the account has none */
-    struct str username;   /* username before the change */
+    struct str
+        known_hash; /* hash of the checked password; p is NULL if the account has no password */
+    struct str username; /* username before the change */
     bool known_address;
     struct str new_hash;
     struct opt_str avatar, banner; /* hashes of pictures that are already stored */
@@ -25,7 +26,7 @@ static bool caller_is_bot(const struct call *call)
     return call->caller->kind == CALLER_BOT;
 }
 
-/* True if the patch changes a field that needs the current password. */
+/* True if the patch changes a field for which the caller must send the current password. */
 static bool patch_needs_password(const struct call *call)
 {
     const struct user_patch *in = call->body;
@@ -51,8 +52,8 @@ static enum err read_current_password(struct call *call)
     return known_login_address_find(call, user.id, &change->known_address);
 }
 
-/* Attempts are counted, because a person who stole a token could guess the password with this
- * route. */
+/* Checks the current password and counts wrong ones: otherwise the thief of a token could guess the
+ * password with this route. */
 static enum err check_current_password(struct call *call)
 {
     const struct user_patch *in = call->body;
@@ -178,8 +179,8 @@ static bool public_user_fields_differ(const struct user *a, const struct user *b
            !optional_texts_are_equal(a->avatar, b->avatar);
 }
 
-/* A new email address is unverified until its mailed link is used. If the mail cannot be sent now
- * (rate limit), the change is refused. */
+/* A new email address is unverified until the link mailed to it is opened. If a rate limit prevents
+ * sending the mail now, the whole change is refused. */
 static enum err send_verification_if_email_changed(struct call *call, const struct user *before,
                                                    struct user *user)
 {

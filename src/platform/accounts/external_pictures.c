@@ -90,7 +90,7 @@ bool external_picture_url_fits_header(struct str url)
     return n <= MAX_LOCATION_BYTES;
 }
 
-/* True for URLs below this server's own base URL, even if its host is private. */
+/* True for URLs below this server's own base URL. They are allowed even if the host is private. */
 static bool is_url_of_this_server(const struct call *call, struct str url)
 {
     struct str own = api_get_base_url(call, "http");
@@ -119,8 +119,9 @@ static bool request_accepts_html(const struct http_request *r)
     return false;
 }
 
-/* Returns false if a browser opens the URL as a page, which prevents open redirects. Browsers send
- * Sec-Fetch-Dest on https and localhost; elsewhere the header Accept contains text/html. */
+/* Returns false if the request comes from a browser that opens the URL as a page; redirecting it
+ * would be an open redirect. Browsers send Sec-Fetch-Dest only on https and localhost; without it,
+ * the header Accept contains text/html. */
 static bool request_expects_image(const struct call *call)
 {
     const struct http_request *r = call->exchange->request;

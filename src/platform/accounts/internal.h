@@ -25,11 +25,11 @@ enum err claim_account(struct call *call);
 
 /* --- password.c ----------------------------------------------------------------------- */
 
-/* password_hash with a cost that is not that of the API's options. */
+/* Variant of password_hash with a given cost instead of the configured one. */
 enum err password_hash_with_cost(struct password_cost cost, struct arena *a, struct str password,
                                  struct str *ret);
-/* Digest of a secret with at least 96 random bits, which therefore needs neither salt nor
- * stretching: registration codes, claim codes, tokens and tickets. */
+/* Returns the digest of a secret with at least 96 random bits (registration code, claim code,
+ * token, ticket). So much randomness makes salt and stretching unnecessary. */
 struct str random_secret_digest(struct arena *arena, struct str secret);
 /* If hash.p is NULL, hashes the password anyway and returns false, so that timing does not reveal
  * which logins exist. */
@@ -86,8 +86,8 @@ enum err check_username(struct call *call, struct str name);
 enum err check_email(struct call *call, struct opt_str email);
 enum err refuse_taken_name_or_email(struct call *call, const char *field);
 
-/* Replies to a caller who has sent the password or opened a mailed link: with a token, or with a
- * ticket if the account has a second factor. If undelete is set, the completed log-in cancels a
+/* Replies to a caller who has sent the password or opened a mailed link. The reply is a token, or a
+ * ticket if the account has a second factor. If undelete is true, the completed log-in cancels a
  * pending deletion. */
 enum err reply_to_login(struct call *call, const struct user *user, bool undelete);
 /* Replies with a new token to a caller who has completed the log-in. */
@@ -99,14 +99,14 @@ enum err replace_all_caller_tokens(struct call *call, struct str *ret);
 
 /* --- caller_password.c ---------------------------------------------------------------- */
 
-/* Schedules the check of the caller's password before the handler. Call it in the route's
+/* Schedules a check of the password `given` before the handler runs. Call it in the route's
  * prepare. */
 void require_caller_password(struct call *call, struct str given);
-/* Variant for a password in a field with another name. */
+/* Variant of require_caller_password for a password in the body field `field`. */
 void require_caller_password_in_field(struct call *call, struct str given, const char *field);
 enum err refuse_wrong_password(struct call *call); /* replies "Password does not match." */
-/* Reads the caller's account; fails if the password changed since the check. Call it in the
- * handler. */
+/* Reads the caller's account in the handler. Fails if the password was changed after
+ * require_caller_password checked it. */
 enum err read_caller_after_password_check(struct call *call, struct user *ret);
 
 extern const struct type account_deletion_body;
@@ -127,10 +127,9 @@ enum err modify_current_user_profile(struct call *call);
 
 /* Returns ERR_FEATURE_DISABLED if registration is closed. Call it first in the route's prepare. */
 enum err require_registration_open(struct call *call);
-/* Decides whether the caller may register. A registration code of the operator is consumed and
- * removed from *invite; any other invite remains in *invite, and the new account accepts it.
- * *ret_guild_required is true if the registration is allowed only because of an invite to a
- * guild. */
+/* Decides whether the caller may register. If *invite is a registration code of the operator,
+ * consumes the code and clears *invite. Otherwise *invite remains: a guild invite, which the new
+ * account accepts. *ret_guild_required is true if only that invite permits the registration. */
 enum err check_registration_allowed(struct call *call, struct opt_str *invite,
                                     bool *ret_guild_required);
 

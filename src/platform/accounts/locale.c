@@ -13,7 +13,8 @@ static const struct {
     { "en", "en-US" }, { "es", "es-ES" }, { "pt", "pt-BR" }, { "sv", "sv-SE" }, { "zh", "zh-CN" },
 };
 
-/* Returns the tag itself if it is supported, else its language with a supported region. */
+/* Returns the tag itself if it is supported, else a supported tag with the same language. p is NULL
+ * if there is none. */
 static struct str nearest_supported_locale(struct str tag)
 {
     struct str found = locale_find_supported(tag), language = str_cut(&tag, '-');

@@ -49,7 +49,8 @@ enum err issue_token_for_operator(struct store *store, struct auth *auth, struct
 
 static const char REVOKE[] = "delete from tokens where user_id = $1";
 
-/* hook_account_revoked also deletes OAuth2 codes that apps have not exchanged for tokens yet. */
+/* Revokes all tokens. hook_account_revoked also deletes OAuth2 codes that apps have not yet
+ * exchanged for tokens. */
 enum err account_revoke_tokens(struct call *call, snowflake id)
 {
     call_revoke_account_tokens(call, id);
@@ -70,7 +71,7 @@ enum err account_set_disabled(struct call *call, const struct user *u, bool disa
 }
 
 /* Disables an account at its owner's request. An account that the operator disabled (disabled = 1)
- * is not changed, because its owner could otherwise enable it again. */
+ * remains as it is: after an owner's request, the owner could enable it again. */
 static const char PAUSE[] = "update users set disabled = $2 where id = $1 and disabled = 0";
 
 enum err account_disable_by_owner(struct call *call, const struct user *u)

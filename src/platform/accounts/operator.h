@@ -13,7 +13,8 @@
 #include "api/jobs/jobs.h"
 #include "model/user.h"
 
-/* Operator tokens are short-lived, because a tool may exit without logging out. */
+/* Lifetime of an operator token in seconds. It is short, because a tool may exit without logging
+ * out. */
 enum { OPERATOR_TOKEN_S = 15 * 60 };
 
 /* Issues a token for a user, valid for 15 minutes. Returns ERR_UNKNOWN_USER if no user account
@@ -25,11 +26,11 @@ enum err issue_token_for_operator(struct store *store, struct auth *auth, struct
 
 /* Revokes every token, of all types, and closes every session of the account. */
 enum err account_revoke_tokens(struct call *call, snowflake id);
-/* Disables or enables an account. Disabling revokes the tokens of a user; the token of a bot works
- * again when the bot is enabled. */
+/* Disables or enables an account, for the operator. Disabling revokes a user's tokens. A bot's
+ * token is not revoked: it works again when the bot is enabled. */
 enum err account_set_disabled(struct call *call, const struct user *u, bool disabled);
-/* Value of the column users.disabled if the owner disabled the account; 1 means that the operator
- * did. account_disable_by_owner sets this value, account_cancel_deletion clears it. */
+/* Value of the column users.disabled if the owner disabled the account (1 if the operator did).
+ * account_disable_by_owner sets this value, account_cancel_deletion clears it. */
 enum { ACCOUNT_PAUSED = 2 };
 enum err account_disable_by_owner(struct call *call, const struct user *u);
 /* Sets the password hash, revokes every token and deletes every known IP address of the account. */
@@ -43,9 +44,9 @@ bool account_is_erased(struct arena *arena, const struct user *u);
 extern const struct job_kind account_erasure_job; /* deletes the other rows in steps */
 
 enum err account_owns_guild_app_or_team(struct call *call, snowflake id, bool *ret);
-/* Days between account_schedule_deletion and the deletion. Until then the account can only be used
- * to cancel the deletion. account_schedule_deletion returns ERR_OWNS_THINGS if the account owns
- * guilds, applications or teams. */
+/* Days between account_schedule_deletion and the deletion; the owner can cancel it in this time.
+ * account_schedule_deletion returns ERR_OWNS_THINGS if the account owns guilds, applications or
+ * teams. */
 enum { ACCOUNT_DELETION_DAYS = 14 };
 enum err account_schedule_deletion(struct call *call, struct user *u);
 /* Cancels a scheduled deletion, or enables an account that its owner disabled. */

@@ -38,7 +38,8 @@ static struct str caller_ip_address_key(const struct call *call)
     return str_dup(call->arena, str_slice((const char *)bytes, 8));
 }
 
-/* Addresses are stored as keyed hashes, so that the table does not reveal users' locations. */
+/* The table stores keyed hashes of IP addresses instead of the addresses, so that a copy of the
+ * table does not reveal where users are. */
 static struct str derive_known_ip_address_digest(const struct call *call, snowflake user_id)
 {
     unsigned char *digest = arena_alloc(call->arena, DIGEST);

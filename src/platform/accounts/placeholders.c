@@ -126,7 +126,8 @@ enum err prepare_claim_account(struct call *call)
     return check_email(call, in->email);
 }
 
-/* Sets password and email address, and logs in. The account already has its messages and roles. */
+/* Sets password and email address of the placeholder account and logs in. The account retains its
+ * messages and roles. */
 enum err claim_account(struct call *call)
 {
     const struct account_claim *in = call->body;

@@ -9,8 +9,9 @@ enum { CLAIM_CODE_DAYS = 30 };
 
 /* Marks an account as a placeholder. */
 enum err placeholder_account_insert(struct tx *tx, snowflake user_id);
-/* Creates the code that claims an account, and invalidates an earlier one. ret->p is NULL if the
- * account cannot be claimed: it is not a placeholder, or is a bot, disabled or deleted. */
+/* Creates the code with which a person claims the account; an earlier code becomes invalid. ret->p
+ * is NULL if the account cannot be claimed: it is not a placeholder, or is a bot, disabled or
+ * deleted. */
 enum err placeholder_account_create_claim_code(struct tx *tx, snowflake user_id, struct str *ret);
 
 #endif

@@ -20,7 +20,8 @@ static const char PLAIN_CODES[] =
 static const char HASH_CODE[] =
     "update registration_invites set code = $2, id = $3, prefix = $4 where code = $1";
 
-/* Replaces codes that an earlier version stored in plain text by their digests. */
+/* Earlier program versions stored registration codes in plain text. Replaces such codes by their
+ * digests. */
 static enum err digest_unhashed_registration_codes(struct call *call, size_t *ret_count)
 {
     struct list codes = { 0 };
@@ -122,7 +123,8 @@ enum err registration_invite_revoke(struct call *call, struct str name,
 
     if (!snowflake_parse(name, &id) && !str_starts_with(name, STR("reg-")))
         return ERR_NOT_FOUND;
-    /* Rows with a plain code (of earlier versions) have the id 0, so bind -1 if name is a code. */
+    /* Rows of earlier program versions (plain codes) have the id 0. If `name` is a code, bind -1 as
+     * the id, so that no row matches by id. */
     struct value by_id = id ? v_id(id) : v_int(-1);
     enum err e =
         tx_one_or(call->tx, REVOKE_INVITE,
@@ -136,8 +138,8 @@ enum err registration_invite_revoke(struct call *call, struct str name,
 
 /* --- checking a registration --------------------------------------------------------- */
 
-/* Matches the digest or a plain code of an earlier version. A digest does not start with "reg-",
- * so it cannot be used as a code. */
+/* Finds the row by the code's digest or, if an earlier program version stored it, by the plain
+ * code. A digest does not start with "reg-", so a stored digest cannot be used as a code. */
 static const char USE_INVITE[] = "update registration_invites set uses_left = uses_left - 1 "
                                  "where code in ($1, $3) and uses_left > 0 and expires_at > $2";
 
@@ -167,7 +169,7 @@ enum err check_registration_allowed(struct call *call, struct opt_str *invite,
     enum registration_mode mode = api_get_registration_mode_for_call(call);
     bool used = false;
 
-    /* Only registration codes start with "reg-"; other invites lead to guilds. */
+    /* A value that starts with "reg-" is a registration code; any other value is a guild invite. */
     if (invite->given == GIVEN && str_starts_with(invite->value, STR("reg-"))) {
         enum err e = consume_registration_code(call, *invite, &used);
 
@@ -178,7 +180,8 @@ enum err check_registration_allowed(struct call *call, struct opt_str *invite,
     }
     if (used || mode == REGISTRATION_OPEN)
         return OK;
-    /* The guild invite is checked later in this transaction, when the new account accepts it. */
+    /* Later in this transaction, the new account accepts the guild invite, which fails if the
+     * invite is invalid. */
     *ret_guild_required = mode == REGISTRATION_GUILD_INVITE && invite->given == GIVEN;
     if (*ret_guild_required)
         return OK;

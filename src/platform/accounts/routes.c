@@ -16,8 +16,8 @@
 
 enum { LEAST_AGE = 13 };
 
-/* Five log-ins a minute per IP address, also for authenticated callers, because an attacker with
- * many tokens could otherwise guess passwords with all of them. */
+/* Five log-ins per minute per IP address. The limit also applies to authenticated callers:
+ * otherwise an attacker with many tokens could use all of them to guess passwords. */
 static const struct rate_limit limit_login = {
     .name = "login", .count = 5, .window_s = 60, .by_address = true, .strict = true
 };
@@ -116,7 +116,7 @@ static enum err register_account(struct call *call)
     const struct str *hash = call_get_stage_data(call, "str");
     struct token_reply out;
     const char *taken;
-    int64_t wait_ms; /* unused; no mail is sent if the limit is reached */
+    int64_t wait_ms; /* not used: the reply is the same if a rate limit prevents the mail */
     struct user user = {
         .id = snowflake_new(),
         .username = in->username,
@@ -124,7 +124,8 @@ static enum err register_account(struct call *call)
         .email = in->email,
         .password_hash = hash ? *hash : (struct str){ 0 },
         .date_of_birth = in->date_of_birth.value,
-        /* Without a mail server no address can be verified, so every address counts as verified. */
+        /* If no mail server is configured, no address can be verified, so every address counts as
+         * verified. */
         .verified = !mail_is_configured(call),
     };
 
@@ -163,8 +164,8 @@ struct login_attempt {
     bool known_address;
 };
 
-/* An unknown login takes the same steps as a known one, so that timing does not reveal which
- * exist. */
+/* Runs the same steps for unknown and known logins, so that the response time does not reveal which
+ * logins exist. */
 static enum err read_login_account(struct call *call)
 {
     const struct login_request *in = call->body;
@@ -259,15 +260,15 @@ static enum err log_in(struct call *call)
     enum err e = user_find(call->tx, looked_at->id, &user);
     if (e)
         return e;
-    /* The password may have changed since it was checked. */
+    /* Another request may have changed the password after this request's password was checked. */
     if (!str_eq(user.password_hash, looked_at->password_hash))
         return refuse_invalid_login(call);
     if (user.disabled && !(user.paused && in->undelete))
         return ERR_ACCOUNT_DISABLED;
     if (user.deleting && !in->undelete)
         return ERR_ACCOUNT_DELETING;
-    /* If the account has a second factor, a pending deletion is cancelled only after the code is
-     * checked. */
+    /* If the account has a second factor, a pending deletion is not cancelled here but after the
+     * check of the code. */
     bool undelete = user.deleting || user.paused;
     if (undelete && !user.mfa_enabled)
         e = account_cancel_deletion(call, &user);
@@ -281,7 +282,8 @@ static enum err log_out(struct call *call)
     return auth_delete_token(call->tx, call->caller->session);
 }
 
-/* Apps with a bearer token get fewer fields of an account than its owner. */
+/* Replies to an app with an OAuth2 bearer token, which sees fewer fields of the account than its
+ * owner does. */
 static enum err reply_with_oauth2_user(struct call *call, const struct user *user)
 {
     bool email = call->caller->scopes & auth_oauth2_scope_bit(STR("email"));

@@ -6,7 +6,8 @@
 #include "base/mem.h"
 #include "base/pictures/pictures.h"
 
-/* If "-MM-DD" of today is less than that of the birth date, this year's birthday is yet to come. */
+/* Compares the "-MM-DD" parts: if today's is less than that of the birth date, this year's birthday
+ * is still to come. */
 int64_t age_in_years_on(struct str birth, struct str today)
 {
     uint64_t born = 0, now = 0;

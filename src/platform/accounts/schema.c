@@ -9,7 +9,7 @@ static bool is_email_address(struct str s)
     if (!at || at == s.p || at == s.p + s.n - 1)
         return false;
     struct str domain = str_skip_bytes(s, (size_t)(at - s.p) + 1);
-    /* Line breaks are refused, because they would inject header lines into a mail. */
+    /* Line breaks are refused, because with them a sender could add header lines to a mail. */
     return !memchr(domain.p, '@', domain.n) && !memchr(s.p, ' ', s.n) &&
            rule_visible_name.is_valid(s);
 }
@@ -24,7 +24,7 @@ const struct type type_email = { .kind = KIND_STRING,
                                  .rule = &email_rule,
                                  .doc = "Email address" };
 const struct type type_password = { .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password" };
-/* An entered password is only compared, so it needs no minimum length. */
+/* Type of a password that is only compared with the stored one. So it has no minimum length. */
 const struct type type_entered_password = { .kind = KIND_STRING, .max = 72, .doc = "Password" };
 const struct type type_login = {
     .kind = KIND_STRING, .flags = TYPE_TRIM | TYPE_LOWER, .max = 254, .doc = "Email or username"

@@ -17,7 +17,7 @@ struct world_user {
     struct opt_bool bot;
     struct opt_bool disabled, paused, deleting; /* deleting: deletion is pending or complete */
     struct opt_bool placeholder;
-    struct opt_str avatar; /* hash of a picture of the archive */
+    struct opt_str avatar; /* hash of a picture in the archive of a copied guild */
 };
 static const struct type type_new_password = {
     .kind = KIND_STRING, .min = 8, .max = 72, .doc = "Password"
@@ -191,7 +191,7 @@ static const char READ_PLACEHOLDER[] =
     "p.user_id = u.id and u.password_hash is null where u.id = $1";
 static const char SET_AVATAR[] = "update users set avatar = $2 where id = $1";
 
-/* Returns the account's name, with its id if the name belongs to another account. */
+/* Returns the account's name. If another account has that name, the account's id is appended. */
 static enum err choose_placeholder_name(struct world_file_importer *im, const struct world_user *u,
                                         struct str *ret)
 {
@@ -207,8 +207,9 @@ static enum err choose_placeholder_name(struct world_file_importer *im, const st
     return e;
 }
 
-/* An account that was claimed, or that never was a placeholder, belongs to a person: an import does
- * not change it. A name made of the id does not replace a real one. */
+/* Imports a placeholder account. Does not change an account that was claimed or never was a
+ * placeholder, because it belongs to a person. A generated name ("user_ID") does not replace a real
+ * name. */
 static enum err import_placeholder(struct world_file_importer *im, const struct world_user *in,
                                    const struct json_path *at)
 {

@@ -7,14 +7,14 @@
 struct wanted_token {
     struct str username, purpose;
     struct str chosen; /* token in the world file; p is NULL if the file has none */
-    bool lasts;        /* the token is the same after each import */
+    bool lasts;        /* an import does not replace the token by a new one */
 };
 
 static const char FIND_ACCOUNT[] =
     "select u.id, u.bot, (select min(a.id) from applications a where a.bot_id = u.id) "
     "from users u where u.username = $1";
-/* Deletes the user's earlier token (kind 1) for this purpose, or the only token (kind 2) of a
- * bot. */
+/* Deletes the user's earlier token (kind 1) with this purpose, or the only token of a bot (kind
+ * 2). */
 static const char END_TOKENS[] = "delete from tokens where user_id = $1 and "
                                  "((kind = 1 and client = $2) or kind = 2)";
 

@@ -15,7 +15,7 @@ static const int64_t COPIED_FLAGS = MESSAGE_SUPPRESS_EMBEDS | MESSAGE_IS_COMPONE
 /* --- reading the source message ------------------------------------------------------ */
 
 /* Schedules a job that creates or updates copies of a message. The job's data are the message's
- * channel id and the id after which the job continues. */
+ * channel id and the last follower or copy id that is done. */
 static enum err schedule_message_copies_job(struct call *call, const struct job_kind *kind,
                                             snowflake message, snowflake channel, snowflake after)
 {
@@ -23,7 +23,7 @@ static enum err schedule_message_copies_job(struct call *call, const struct job_
                         str_printf(call->arena, "%" PRIu64 " %" PRIu64, channel, after));
 }
 
-/* Reads the published message of a job; *ret_found is false if it was deleted. */
+/* Reads the message that a job copies. *ret_found is false if the message was deleted. */
 static enum err read_source_message(struct call *call, const struct job *job, struct message *ret,
                                     struct channel *ret_channel, snowflake *ret_after,
                                     bool *ret_found)
@@ -50,7 +50,7 @@ static const char FOLLOWERS[] = "select id from webhooks where source_channel_id
 static const char ADD_COPY[] =
     "insert into crossposts (source_id, message_id, channel_id) values ($1, $2, $3)";
 
-/* Copies attachments with new ids; the copies share the stored files. */
+/* Copies the rows of attachments, with new ids. The copies refer to the same stored files. */
 static struct list copy_attachments(struct call *call, const struct list *files)
 {
     struct list out = { 0 };
@@ -140,8 +140,8 @@ static void message_copy_from_row(const struct rows *r, void *ret)
     *(struct message_copy *)ret = (struct message_copy){ row_id(r, 0), row_id(r, 1) };
 }
 
-/* Updates a copy, or removes its content if the source message was deleted (source is NULL). Does
- * nothing if the copy was deleted. */
+/* Updates a copy of a message. If source is NULL (the message was deleted), removes the content of
+ * the copy. Does nothing if the copy was deleted. */
 static enum err update_message_copy(struct call *call, const struct message_copy *at,
                                     const struct message *source)
 {
@@ -211,8 +211,8 @@ enum err crosspost_schedule_updating_copies(struct call *call, const struct mess
     return schedule_message_copies_job(call, &announcement_update_job, m->id, m->channel_id, 0);
 }
 
-/* Cancels the update job, which was scheduled when the message got the flag CROSSPOSTED. That job
- * would emit updates of unchanged copies while the publish job creates them. */
+/* Cancels the update job of the message. It was scheduled because the flag CROSSPOSTED was set, and
+ * it would emit updates of unchanged copies while the publish job creates them. */
 enum err crosspost_schedule_publishing_copies(struct call *call, const struct message *m)
 {
     enum err e = job_cancel(call, &announcement_update_job, m->id);
@@ -245,7 +245,7 @@ const struct job_kind announcement_clear_job = {
 
 static const char HAS_COPIES[] = "select 1 from crossposts where source_id = $1 limit 1";
 
-/* Schedules the job only if the message has copies, because most messages were never published. */
+/* Most messages were never published. So the job is scheduled only if the message has copies. */
 enum err crosspost_schedule_clearing_copies(struct call *call, const snowflake *message_id)
 {
     bool found = false;

@@ -75,8 +75,8 @@ static const struct schema followed_schema = {
 static const struct type follow_body = { .kind = KIND_OBJECT, .schema = &follow_schema };
 static const struct type followed_reply = { .kind = KIND_OBJECT, .schema = &followed_schema };
 
-/* Resolves the channel that will receive the copies and computes the caller's permissions in it.
- * Does not change call->target, which is the announcement channel. */
+/* Resolves the channel that will follow and computes the caller's permissions in it. call->target
+ * is not changed: it is the announcement channel. */
 static enum err resolve_follower_channel(struct call *call, snowflake id,
                                          struct call_path_objects *ret)
 {

@@ -15,13 +15,13 @@
 
 /* --- reading and creating applications ----------------------------------------------- */
 
-/* Reads an application and its bot, if there is one (applications of world files may lack a bot).
- * Returns ERR_UNKNOWN_APPLICATION if the id is unknown. application_read_owner_and_team adds owner
- * and team, which only developers may see. */
+/* Reads an application and its bot, if it has one (applications of world files may have none).
+ * Returns ERR_UNKNOWN_APPLICATION if the id is unknown. Then application_read_owner_and_team reads
+ * owner and team, which only developers may see. */
 enum err application_find(struct tx *tx, snowflake id, struct application *ret);
 enum err application_read_owner_and_team(struct tx *tx, struct application *a);
-/* Numbers of installations of an app. Counting may read half a million rows, so do not call
- * application_count_installations in a write transaction. */
+/* Numbers of installations of an app. application_count_installations may read 500,000 rows, so do
+ * not call it in a write transaction. */
 struct application_counts {
     int64_t guilds, installs, authorizations;
 };
@@ -43,8 +43,8 @@ enum err application_create(struct tx *tx, const struct auth *auth,
 
 /* --- permission checks --------------------------------------------------------------- */
 
-/* Reads the caller's access level to an app. The app's bot and its bearer tokens count as
- * developers. */
+/* Reads the caller's access level to an app. The app's bot, and callers with a bearer token of the
+ * app, have the level of a developer. */
 enum err application_read_access_level(struct tx *tx, const struct application *a,
                                        const struct caller *caller, enum team_access_level *ret);
 
@@ -53,22 +53,23 @@ enum err application_read_access_level(struct tx *tx, const struct application *
 enum err require_application_reader(struct call *call);
 enum err require_application_developer(struct call *call);
 enum err require_application_owner(struct call *call);
-/* Permission check for the field .admit of a route: the caller's token must belong to the
- * application in the path. */
+/* Returns an error unless the caller's token belongs to the application in the path. For the field
+ * .admit of a route row. */
 enum err require_token_of_application(struct call *call);
 
 /* --- signing keys, bot tokens and client secrets ------------------------------------- */
 
-/* Returns the app's Ed25519 public key in hex. The key pair is derived from server key, id and
- * key_salt. */
+/* Returns the app's Ed25519 public key in hex. The key pair is derived from the server's key, the
+ * app's id and its key_salt. */
 struct str application_public_key(struct arena *arena, const struct auth *auth,
                                   const struct application *a);
-/* Signs bytes with the application's Ed25519 key; application_public_key returns the public key. */
+/* Signs bytes with the application's Ed25519 private key. application_public_key returns the public
+ * key. */
 void application_sign_bytes(const struct auth *auth, const struct application *a, struct str bytes,
                             unsigned char signature[64]);
 
-/* Issues a new bot token (in the transaction's arena) and revokes the previous one. Returns
- * ERR_NO_BOT if the app has no bot. */
+/* Issues a new bot token and revokes the previous one. The token is allocated in the transaction's
+ * arena. Returns ERR_NO_BOT if the app has no bot. */
 enum err application_reset_bot_token(struct tx *tx, struct auth *auth, const struct application *a,
                                      struct str *ret);
 /* Issues a new client secret; only the digest of the secret is stored. */
@@ -84,9 +85,9 @@ struct app_installation {
     snowflake guild_id;
     snowflake user_id;    /* user who installs the app */
     struct list scopes;   /* struct str: "bot", "applications.commands" */
-    uint64_t permissions; /* permissions of the bot's role; 0 if the bot gets no role */
-    /* Member who installs the app again; the member's permissions limit changes of the bot's role.
-     * NULL for the first installation. */
+    uint64_t permissions; /* permissions for the bot's role; 0: the bot gets no role */
+    /* If the app is installed again: the member who installs it. This member's permissions limit
+     * changes of the bot's role. NULL for the first installation. */
     const struct member_access *installer;
 };
 struct app_installation_result {
@@ -96,9 +97,9 @@ struct app_installation_result {
     bool new_role, changed_role;
 };
 
-/* Writes the rows of the integration and of the bot's role, adds the bot as a member, emits events,
- * writes the audit log. Returns ERR_MAX_INTEGRATIONS, or ERR_NO_BOT if the scopes contain `bot` but
- * the app has no bot. */
+/* Installs an app in a guild: writes the rows of the integration and of the bot's role, adds the
+ * bot as a member, emits the events and writes the audit log. Returns ERR_MAX_INTEGRATIONS, or
+ * ERR_NO_BOT if the scopes contain `bot` but the app has no bot. */
 enum err application_install_in_guild(struct call *call, const struct app_installation *in);
 /* Events that application_install_in_guild emits, for the field .fires of route rows. */
 #define INSTALL_EVENTS                                                                            \
@@ -107,7 +108,7 @@ enum err application_install_in_guild(struct call *call, const struct app_instal
         EVENT_INTEGRATION_CREATE, EVENT_INTEGRATION_UPDATE, EVENT_GUILD_AUDIT_LOG_ENTRY_CREATE,   \
         EVENT_GUILD_APPLICATION_COMMAND_INDEX_UPDATE
 
-/* Builds the integration object of an app in a guild, without scopes. */
+/* Builds the API object of an app's integration in a guild, without scopes. */
 struct integration integration_from_application(struct arena *arena, const struct application *a,
                                                 snowflake guild_id, snowflake id);
 bool scope_list_contains(const struct list *scopes, const char *name);
@@ -123,8 +124,8 @@ void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake i
  * exist. */
 enum err integration_delete_role(struct call *call, snowflake guild_id, snowflake role_id);
 
-/* Removes an app from a guild, with its bot, roles and webhooks. The app's commands of the guild
- * remain stored and become available again if the app is installed again. Does nothing if the app
+/* Removes an app from a guild, with its bot, roles and webhooks. The app's commands for this guild
+ * remain stored: if the app is installed again, they are available again. Does nothing if the app
  * is not installed. */
 enum err application_uninstall_from_guild(struct call *call, snowflake application_id,
                                           snowflake guild_id);

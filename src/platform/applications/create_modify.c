@@ -98,8 +98,8 @@ static bool url_is_given(const struct opt_str *url)
     return url->given == GIVEN && url->value.n > 0;
 }
 
-/* Tests a new interactions endpoint before its URL is stored: it must reply and verify
- * signatures. */
+/* If the body sets another interactions endpoint URL, tests the endpoint before the URL is stored:
+ * it must reply to a PING and must verify signatures. */
 static void probe_interactions_endpoint_if_changed(struct call *call)
 {
     const struct opt_str *to = &((const struct application_patch *)call->body)
@@ -110,7 +110,8 @@ static void probe_interactions_endpoint_if_changed(struct call *call)
         call->await = endpoint_verify_with_pings;
 }
 
-/* Counts installations (up to half a million rows) in the read stage, not on the writer thread. */
+/* Counts the installations in the read stage, because counting up to 500,000 rows would block the
+ * writer thread. */
 static enum err read_installation_counts(struct call *call)
 {
     struct application_change *change = call_get_stage_data(call, "application_change");
@@ -119,8 +120,8 @@ static enum err read_installation_counts(struct call *call)
     return application_count_installations(call->tx, change->id, &change->counts);
 }
 
-/* Checks access in the read stage, so that without access no picture is stored and no endpoint is
- * tested. */
+/* Checks the caller's access in the read stage, so that a caller without access does not cause a
+ * picture to be stored or an endpoint to be tested. */
 static enum err read_application_to_modify(struct call *call)
 {
     enum err e = resolve_application(call);
@@ -194,8 +195,8 @@ static void apply_install_settings(const struct application_patch *in, struct ap
     if (in->install_params.given != ABSENT)
         a->install_params = in->install_params.value;
     copy_optional_url_if_given(&a->custom_install_url, &in->custom_install_url, ABSENT);
-    /* If the body has both bot_* and integration_*, two names of the same field, integration_*
-     * wins. */
+    /* bot_* and integration_* are two names of the same field. If the body has both, integration_*
+     * is used. */
     copy_optional_bool_if_given(&a->integration_public, &in->bot_public, true);
     copy_optional_bool_if_given(&a->integration_public, &in->integration_public, true);
     copy_optional_bool_if_given(&a->integration_require_code_grant, &in->bot_require_code_grant,
@@ -246,14 +247,15 @@ static void apply_application_patch(const struct call *call, struct application 
     apply_urls_and_webhooks(in, a);
 }
 
-/* True if the applications differ in a field that the application command index also contains. */
+/* True if the applications differ in a field that the application command index contains, too. */
 static bool command_index_fields_differ(const struct application *a, const struct application *b)
 {
     return !str_eq(a->name, b->name) || !str_eq(a->description, b->description) ||
            !str_eq(a->icon.value, b->icon.value) || a->flags != b->flags;
 }
 
-/* True if the body sets team_id to null or another team; only the transfer route may do that. */
+/* True if the body sets team_id to null or to another team. This route refuses that: only the
+ * transfer route may change the team. */
 static bool patch_changes_team(const struct call *call)
 {
     const struct application_patch *in = call->body;

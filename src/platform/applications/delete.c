@@ -1,15 +1,13 @@
-/* delete.c - deletes an application and everything that depends on it.
- *
- * An app may be installed in 100,000 guilds and on as many accounts. The application is marked as
- * removed, which hides it and invalidates its tokens, and then deleted in steps
- * (api/deletion.h). */
+/* delete.c - deletes an application and everything that depends on it. An app may be installed in
+ * 100,000 guilds and on as many accounts. So the application is first marked as removed, which
+ * hides it and invalidates its tokens, and then deleted in steps (api/deletion.h). */
 #include "platform/applications/internal.h"
 
 #include "api/deletion.h"
 #include "base/mem.h"
 #include "model/fields/ids.h"
 
-/* The removal of the app from one guild counts as this many deleted rows. */
+/* Removing the app from one guild counts as this many deleted rows of a deletion step. */
 enum { ROWS_COUNTED_PER_GUILD = 30 };
 
 static const char GUILDS_WITH[] = "select guild_id from integrations where application_id = $1 and "

@@ -11,8 +11,8 @@
 #include "model/fields/rows.h"
 #include "platform/applications/internal.h"
 
-/* Maximum size in bytes and time in ms of the reply to a PING, which is parsed on the event
- * loop. */
+/* Limits of the reply to a PING: bytes and milliseconds. The reply is parsed on the event loop, so
+ * it must be small. */
 enum { PROBE_MAX = 64 * 1024, PROBE_MS = 3000 };
 
 void endpoint_send_request(const struct call *call, const struct endpoint_request *r)
@@ -138,7 +138,8 @@ static void send_interaction_ping(struct call *call, bool wrong_signature,
                                 });
 }
 
-/* An endpoint must reply with 401 to a PING that has a wrong signature. */
+/* Second reply of the test: the endpoint must reply with status 401 to a PING with a wrong
+ * signature. */
 static void on_reply_to_wrong_signature(void *arg, enum fetch_result result, int status,
                                         struct str content_type, struct buf *body)
 {

@@ -14,18 +14,19 @@ struct endpoint_request {
     int64_t timeout_ms;
     size_t max_reply_bytes;
     bool wrong_signature; /* send a wrong signature, to test whether the endpoint refuses it */
-    /* Called with the result; the parameters are those of .done in struct fetch_request. */
+    /* Called with the result of the request. The parameters are those of .done in struct
+     * fetch_request. */
     void (*done)(void *arg, enum fetch_result result, int status, struct str content_type,
                  struct buf *body);
     void *arg;
 };
 
-/* Copies and sends the request, and calls r->done later with the result. Call it on the event loop
- * of the call. */
+/* Copies and sends the request. Later calls r->done with the result. Call it on the event loop of
+ * the call. */
 void endpoint_send_request(const struct call *call, const struct endpoint_request *r);
 
-/* Await stage of a call that sets an endpoint URL; call->body is a struct application_patch. Sends
- * a PING and then a PING with a wrong signature. The call fails unless the endpoint accepts the
+/* Await stage of a call whose body (struct application_patch) sets an endpoint URL. Sends a PING
+ * with a right and then one with a wrong signature. The call fails unless the endpoint accepts the
  * first and refuses the second. */
 void endpoint_verify_with_pings(struct call *call);
 

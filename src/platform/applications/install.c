@@ -1,7 +1,6 @@
-/* install.c - installs an app in a guild.
- *
- * An installed app is an integration of type "service". With the scope `bot` the app's bot is a
- * member, and a managed role that only the bot can have grants its permissions. */
+/* install.c - installs an app in a guild. An installed app is an integration of type "service". If
+ * the scopes contain `bot`, the app's bot is a member of the guild and has a managed role. Only the
+ * bot can have this role, which grants the bot's permissions. */
 #include "platform/applications/internal.h"
 
 #include "api/hooks.h"
@@ -26,7 +25,8 @@ static void append_scope_if_missing(struct arena *arena, struct list *scopes, st
         *(struct str *)list_append(arena, scopes, sizeof(struct str)) = name;
 }
 
-/* Returns the union of the previous and the new scopes; `bot` implies `applications.commands`. */
+/* Returns the scopes of both lists without duplicates. If `bot` is among them, adds
+ * `applications.commands`. */
 static struct list merge_scopes(struct arena *arena, struct list before, struct list more)
 {
     struct list all = { 0 };
@@ -107,7 +107,7 @@ struct integration integration_from_application(struct arena *arena, const struc
     };
 }
 
-/* The SQL condition INTEGRATION_HAS_COMMANDS must give the same result as this function. */
+/* Keep this function consistent with the SQL condition INTEGRATION_HAS_COMMANDS. */
 static bool has_commands_scope(const struct list *scopes)
 {
     return scope_list_contains(scopes, "applications.commands");
@@ -148,8 +148,9 @@ static const char FIND_BOT_ROLE[] =
 static const char COUNT_ROLES[] =
     "select count(*) from roles where guild_id = $1 and position >= 0";
 
-/* A user who installs the app again may change the bot's role like any other role: only if the role
- * is below the user's highest role, and only permissions that the user has. */
+/* If the app is installed again, the installing user may change the bot's role only as any other
+ * role: the role must be below the user's highest role, and only permissions that the user has can
+ * change. */
 static uint64_t compute_bot_role_permissions(const struct app_installation *in,
                                              const struct role *role)
 {
@@ -181,7 +182,7 @@ static enum err insert_bot_role(struct tx *tx, const struct app_installation *in
     int64_t n = 0;
     enum err e = tx_read_int(tx, COUNT_ROLES, BIND(v_id(in->guild_id)), &n);
 
-    /* If the guild has the maximum number of roles, the bot joins without its role. */
+    /* If the guild already has the maximum number of roles, the bot gets no role. */
     if (e || n >= MOST_ROLES)
         return e;
     *tags =
@@ -217,8 +218,8 @@ static enum err insert_or_update_bot_role(struct tx *tx, const struct app_instal
     return in->permissions ? insert_bot_role(tx, in, ret) : OK;
 }
 
-/* Writes the rows of the integration and of the bot's role. Neither adds the bot as a member nor
- * emits events. */
+/* Writes the rows of the integration and of the bot's role. The caller adds the bot as a member and
+ * emits the events. */
 static enum err application_write_install_rows(struct tx *tx, const struct app_installation *in,
                                                struct app_installation_result *ret)
 {

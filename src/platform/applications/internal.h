@@ -18,7 +18,8 @@ struct application_patch {
     struct opt_str terms_of_service_url, privacy_policy_url, event_webhooks_url;
     struct opt_int event_webhooks_status;
     struct opt_list event_webhooks_types;
-    struct opt_id team_id; /* only in the create route; another route transfers an app to a team */
+    struct opt_id
+        team_id; /* only in POST (create); for existing apps, another route changes the team */
     struct opt_int type, max_participants, explicit_content_filter; /* validated but not stored */
     struct opt_list redirect_uris, tags, integration_types_config;
     struct opt_str interactions_endpoint_url, role_connections_verification_url, custom_install_url;
@@ -52,8 +53,9 @@ enum err applications_count_of_owner(struct tx *tx, snowflake owner_id, snowflak
                                      int64_t *ret);
 enum err application_insert(struct tx *tx, const struct application *a);
 enum err application_update(struct tx *tx, const struct application *a);
-/* Marks an application as removed. application_find then ignores it; application_find_removed finds
- * only removed applications, application_find_even_removed finds all. */
+/* Marks an application as removed. application_find does not find it any more,
+ * application_find_removed finds only removed applications, application_find_even_removed finds
+ * both. */
 enum err application_mark_removed(struct tx *tx, snowflake id);
 enum err application_find_removed(struct tx *tx, snowflake id, struct application *ret);
 enum err application_find_even_removed(struct tx *tx, snowflake id, struct application *ret);
@@ -70,18 +72,19 @@ enum err bot_account_disable(struct tx *tx, snowflake id);
 /* Returns a bot username derived from an app's name: 2-32 characters of a-z, 0-9, _ and single
  * dots. */
 struct str bot_username_from_name(struct arena *a, struct str name);
-/* Returns a bot username made of the app's name and digits of its id, for names that are taken. */
+/* Returns a bot username that consists of the app's name and digits of its id. Used if the name
+ * alone is taken. */
 struct str bot_username_with_id(struct arena *a, struct str name, snowflake id);
 /* Returns the default of integration_types_config, which is {"0":{},"1":{}}. */
 struct list default_integration_types(void);
 
 /* --- uninstall.c ---------------------------------------------------------------------- */
 
-/* Hook that runs before a bot leaves a guild. Uninstalls the bot's app if the app has no other
- * scope in the guild. */
+/* Hook that runs before a bot leaves a guild. If `bot` is the only scope of the app in the guild,
+ * uninstalls the app. */
 enum err application_on_bot_leaving(struct call *call, const struct member_leave *leave);
-/* Hook that runs after a bot left a guild. Removes the scope `bot` from the app's integration and
- * deletes the bot's role. */
+/* Hook that runs after a bot has left a guild. Removes the scope `bot` from the app's integration
+ * and deletes the bot's role. */
 enum err application_on_bot_left(struct call *call, const struct member_leave *leave);
 
 /* --- keys.c, access.c, create_modify.c, delete.c -------------------------------------- */
@@ -97,7 +100,7 @@ enum err modify_application(struct call *call);
 enum err prepare_modify_current_application(struct call *call);
 enum err modify_current_application(struct call *call);
 enum err delete_application(struct call *call);
-/* Like application_uninstall_from_guild, but does not call hook_guild_app_changing. */
+/* Variant of application_uninstall_from_guild that does not call hook_guild_app_changing. */
 enum err application_remove_from_guild(struct call *call, const struct application *a,
                                        snowflake guild_id);
 extern const struct job_kind application_deletion_job;

@@ -1,7 +1,6 @@
-/* keys.c - signing key, client secret and bot token of an application.
- *
- * The signing key is derived from the server's key file and a salt, the client secret is stored as
- * a digest under the same key: the database alone suffices neither to sign nor to log in. */
+/* keys.c - signing key, client secret and bot token of an application. The signing key is derived
+ * from the server's key file and a salt. The client secret is stored as a digest that is keyed with
+ * the same file. So the database alone suffices neither to sign nor to log in. */
 #include "platform/applications/internal.h"
 
 #include <sodium.h>

@@ -45,7 +45,8 @@ static enum err get_public_application(struct call *call)
     return call_reply_with_object(call, call->target.application);
 }
 
-/* Only applications of world files can lack a bot; all others are created with one. */
+/* Creates a missing bot. Only applications of world files can lack one; all others are created with
+ * a bot. */
 static enum err create_bot(struct call *call)
 {
     struct application *a = call->target.application;
@@ -83,7 +84,8 @@ static enum err reset_secret(struct call *call)
     return e ? e : call_reply_with_object(call, &out);
 }
 
-/* The owner of the application must be an admin of the target team. */
+/* Transfers an application to a team. The owner of the application must be an admin of that
+ * team. */
 static enum err transfer_application(struct call *call)
 {
     const struct application_transfer *in = call->body;

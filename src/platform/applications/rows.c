@@ -7,8 +7,8 @@
 #include "model/fields/rows.h"
 #include "platform/accounts/users.h"
 
-/* bot_public and bot_require_code_grant are selected twice, because the API has two names for
- * each. */
+/* Selects bot_public and bot_require_code_grant twice, because the API has two names for each of
+ * these fields. */
 #define APPLICATION_COLUMNS                                                                      \
     "a.id, a.name, a.description, a.icon, coalesce(t.owner_id, a.owner_id), "                    \
     "coalesce(a.team_id, 0), a.flags, a.bot_public, a.bot_require_code_grant, a.redirect_uris, " \
@@ -18,7 +18,7 @@
     "a.event_webhooks_url, a.event_webhooks_status, a.event_webhooks_types"
 enum { BOT_COLUMN = 25 };
 
-/* Returns an absent value for a null column, so that replies omit the field. */
+/* Returns absent instead of null for a null column, so that replies omit the field. */
 static struct opt_str optional_text_from_row(const struct rows *r, int column)
 {
     struct opt_str s = row_optional_text(r, column);
@@ -279,7 +279,7 @@ enum err bot_update_http_interactions_flag(struct tx *tx, struct application *a)
     return tx_exec(tx, MARK_BOT, BIND(v_id(bot->id), v_int(bot->public_flags)), NULL);
 }
 
-/* team_id is cleared, because the team may be deleted before the application's row is. */
+/* Clears team_id, too, because the team may be deleted before the application's row is. */
 static const char MARK_APPLICATION[] =
     "update applications set removed = 1, team_id = null where id = $1";
 
@@ -329,7 +329,8 @@ enum err application_add_bot(struct tx *tx, struct application *a)
     return e ? e : tx_exec(tx, SET_BOT, BIND(v_id(a->id), v_id(a->bot_id)), NULL);
 }
 
-/* The bot's account remains, disabled, because its messages still show its name. */
+/* Disables the account of a deleted bot. The account is not deleted, because its messages still
+ * show its name. */
 enum err bot_account_disable(struct tx *tx, snowflake id)
 {
     return tx_exec(tx, DISABLE_BOT, BIND(v_id(id)), NULL);

@@ -10,7 +10,7 @@ static char to_username_character(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
 }
 
-/* Replaces each run of characters that usernames cannot contain by one '_'. */
+/* Replaces each sequence of characters that usernames cannot contain with one '_'. */
 static struct str normalize_bot_username(struct arena *a, struct str name, size_t max)
 {
     char *out = arena_alloc(a, max + 1);
@@ -38,7 +38,8 @@ struct str bot_username_with_id(struct arena *a, struct str name, snowflake id)
 {
     struct str s = normalize_bot_username(a, name, LONGEST_STEM);
 
-    /* Appends 32 bits of the id, from bit 12, which differ even between ids of the same second. */
+    /* Appends bits 12 to 43 of the id, which differ even if two ids were created in the same
+     * second. */
     return str_printf(a, "%.*s_%08llx", STR_ARGS(s.n ? s : STR("bot")),
                       (unsigned long long)(id >> 12 & 0xffffffff));
 }

@@ -107,8 +107,8 @@ void integration_emit_deleted(struct call *call, snowflake guild_id, snowflake i
                     &gone);
 }
 
-/* Deletes an app's integration. *ret is the id of the integration, or 0 if there was none. Call it
- * before the bot leaves, because INTEGRATION_DELETE precedes the events of the leaving bot. */
+/* Deletes an app's integration. *ret is the integration's id; 0 if there was none. Call it before
+ * the bot leaves, because clients expect INTEGRATION_DELETE before the events about the bot. */
 static enum err delete_app_integration(struct call *call, snowflake guild_id,
                                        snowflake application_id, snowflake *ret)
 {
@@ -199,7 +199,7 @@ static enum err write_remaining_integration_scopes(struct call *call, const stru
     return tx_exec(call->tx, SAVE_SCOPES, BIND(v_id(i->id), v_text(scopes)), NULL);
 }
 
-/* The integration of a bot, and the scopes that remain without the scope `bot`. */
+/* The integration of a bot, and the scopes that it has without `bot`. */
 struct bot_integration {
     snowflake id, application_id; /* 0 if the bot has no integration */
     struct list left;

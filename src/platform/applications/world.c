@@ -18,7 +18,7 @@ struct world_application {
     struct opt_int event_webhooks_status;
     struct opt_int flags;
     struct opt_bool bot_public, bot_require_code_grant;
-    struct opt_str token; /* bot token, for tests that need a known token */
+    struct opt_str token; /* bot token; for tests that need a token that is known in advance */
 };
 static const struct type type_webhooks_status = { .kind = KIND_INT, .min = 1, .max = 2 };
 static const struct field application_fields[] = {
@@ -72,7 +72,8 @@ WORLD_OBJECT(application, application_fields, validate_world_application);
 /* --- import from a world file -------------------------------------------------------- */
 
 static const char FIND_BOT[] = "select id, bot from users where username = $1";
-/* Bit 23 of the flags (has global commands) does not change; the world file's value is ignored. */
+/* Updates an application. Bit 23 of the flags ("has global commands") depends on the stored
+ * commands, so the world file's value of this bit is ignored. */
 static const char UPDATE_APPLICATION[] =
     "update applications set name = $2, owner_id = $3, description = coalesce($4, description), "
     "bot_id = coalesce($5, bot_id), bot_public = coalesce($6, bot_public), "
@@ -108,7 +109,8 @@ static enum err find_bot_account(struct world_file_importer *im, struct str name
     return OK;
 }
 
-/* A bot and its application share one id, no matter which of them was created first. */
+/* Finds or inserts the bot's account. A bot and its application share one id, whichever of them the
+ * import creates first. */
 static enum err resolve_or_insert_bot(struct world_file_importer *im,
                                       const struct world_application *a, const struct json_path *up,
                                       snowflake known, snowflake *ret_id)
@@ -205,7 +207,7 @@ static enum err issue_bot_token(struct world_file_importer *im, const void *entr
     return a->bot.given == GIVEN ? world_file_import_token(im, a->bot.value, &a->token, at) : OK;
 }
 
-/* Second pass of the import, after all guilds: imports the fields of an application that name
+/* Second pass of the import, after all guilds: imports the fields of an application that refer to
  * guilds. */
 static enum err import_application_fields_with_guilds(struct world_file_importer *im,
                                                       const void *entry, const struct json_path *at,
@@ -364,7 +366,7 @@ static const char INSTALLED[] =
 static enum err export_installations(struct world_file_exporter *ex, struct opt_list *ret)
 {
     size_t size = world_file_entry_size(ex->format, "installed");
-    struct list applications = { 0 }; /* application id (snowflake) of each exported entry */
+    struct list applications = { 0 }; /* snowflakes: application id of each exported installation */
     struct rows r;
     enum err e = tx_query(ex->tx, INSTALLED, BIND(v_id(ex->guild)), &r);
 

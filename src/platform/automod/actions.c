@@ -1,4 +1,5 @@
-/* actions.c - actions of a broken AutoMod rule: alert messages, time-outs, quarantine, events. */
+/* actions.c - actions of AutoMod rules that a text or name violates: alert messages, time-outs,
+ * quarantine, events. */
 #include "platform/automod/internal.h"
 
 #include "base/clock.h"
@@ -20,7 +21,7 @@ bool automod_rules_have_action(const struct list *rules, enum automod_action_typ
 
 /* --- the event AUTO_MODERATION_ACTION_EXECUTION -------------------------------------- */
 
-/* A rule that a text or name breaks, with the part of the text that matches the rule. */
+/* A rule that a text or name violates, and the part of the text that matched. */
 struct broken_rule {
     const struct automod_offence *offence;
     const struct automod_rule *rule;
@@ -71,7 +72,7 @@ static enum err audit_rule_action(struct call *call, const struct broken_rule *b
                                 (struct list){ 0 });
 }
 
-/* --- alert message of a broken rule -------------------------------------------------- */
+/* --- alert message about a rule violation -------------------------------------------- */
 
 static void write_embed_field_json(struct json_writer *j, const char *name, struct str value)
 {
@@ -155,7 +156,7 @@ static struct str encode_alert_embed(struct call *call, const struct broken_rule
     return buf_move_to_arena(&out, call->arena);
 }
 
-/* The alert is skipped if its channel has been deleted. */
+/* Sends the alert message. Does nothing if the alert channel has been deleted. */
 static enum err send_alert_message(struct call *call, const struct broken_rule *b,
                                    const struct automod_action *action)
 {
@@ -203,8 +204,8 @@ static enum err put_member_into_timeout(struct call *call, const struct broken_r
     return e;
 }
 
-/* Quarantines the member, unless AutoMod refused a new nickname: a refused nickname is not stored,
- * so the member's names do not break the rule. */
+/* Quarantines the member. Does nothing if AutoMod refused a new nickname: the nickname is not
+ * stored then, so the member's names do not violate the rule. */
 static enum err quarantine_member(struct call *call, const struct broken_rule *b,
                                   const struct automod_action *action)
 {
@@ -223,7 +224,7 @@ static enum err quarantine_member(struct call *call, const struct broken_rule *b
     return e;
 }
 
-/* --- executing the actions of broken rules ------------------------------------------- */
+/* --- executing the actions of violated rules ----------------------------------------- */
 
 static enum err execute_rule_action(struct call *call, const struct broken_rule *b,
                                     const struct automod_action *a)
@@ -285,7 +286,7 @@ static const struct schema refusal_schema = {
 };
 static const struct type type_refusal = { .kind = KIND_OBJECT, .schema = &refusal_schema };
 
-/* Replies with status 400 and returns OK, because an error would roll back the alert and the
+/* Replies with status 400 but returns OK, because an error would roll back the alert and the
  * time-out. */
 enum err automod_reply_with_refusal(struct call *call, enum err code)
 {

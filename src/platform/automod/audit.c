@@ -38,8 +38,8 @@ static struct list copy_trigger_texts_sorted(struct arena *a, const struct list 
     return sorted;
 }
 
-/* Adds an audit log change "$add_…" or "$remove_…" with the texts that are in `of` but not in
- * `without`. */
+/* Adds an audit log change "$add_…" or "$remove_…" with the texts that are in the list `of` but not
+ * in the list `without`. */
 static void audit_added_or_removed_trigger_texts(struct rule_audit *n, const char *sign,
                                                  const char *key, const struct list *of,
                                                  const struct list *without)

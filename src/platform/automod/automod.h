@@ -1,11 +1,10 @@
-/* automod.h - AutoMod: rules that check the messages and names of a guild.
- *
- * The folder owns the rules and their compiled form, and executes the actions of broken rules.
- * Other folders pass texts to it through hooks (hooks.h: struct automod_text, struct
- * nickname_check), which are called only in guilds with enabled rules. The thread pool compiles
- * all rules of a guild into one set (rule_sets.c), which is cached with the version number in the
- * guild's row. The folder may use threads/ and the folders below it. Start with routes.c (rules)
- * and check_texts.c (check of a text). */
+/* automod.h - AutoMod: rules that check the messages and names of a guild. The folder owns the
+ * rules and their compiled form, and executes the actions of violated rules. Other folders pass
+ * texts to it through hooks (hooks.h: struct automod_text, struct nickname_check), which are called
+ * only in guilds with enabled rules. The thread pool compiles all rules of a guild into one set
+ * (rule_sets.c), which is cached under the version number in the guild's row. The folder may use
+ * threads/ and the folders below it. Start with routes.c (rules) and check_texts.c (check of a
+ * text). */
 #ifndef PLATFORM_AUTOMOD_AUTOMOD_H
 #define PLATFORM_AUTOMOD_AUTOMOD_H
 
@@ -53,7 +52,8 @@ struct automod_rule {
     struct list actions; /* struct automod_action */
     bool enabled;
     struct list exempt_roles, exempt_channels; /* snowflakes */
-    int64_t pattern_cost; /* total cost of the patterns; set only by automod_rule_validate */
+    int64_t
+        pattern_cost; /* total matching cost of the patterns; only automod_rule_validate sets it */
 };
 
 /* Maximum sum of pattern_cost over the rules of a guild. At the maximum, matching 4,000 characters
@@ -63,7 +63,7 @@ enum { AUTOMOD_MAX_PATTERN_COST = 1200 };
 extern const struct type type_automod_rule, type_automod_metadata, type_automod_actions,
     type_automod_trigger;
 
-/* Inserts a validated rule, which applies to all messages after the commit. */
+/* Inserts a validated rule. After the commit, every new message of the guild is checked with it. */
 enum err automod_rule_insert(struct tx *tx, const struct automod_rule *r);
 /* Lists the rules of a guild as struct automod_rule, oldest first. */
 enum err automod_rules_list(struct tx *tx, snowflake guild_id, struct list *ret);
@@ -76,13 +76,15 @@ enum err automod_read_cost_of_other_rules(struct tx *tx, snowflake guild_id, sno
  * below the path `here`. others is the sum of pattern_cost over the guild's other rules. */
 void automod_rule_validate(struct form *form, const struct json_path *here, struct automod_rule *r,
                            int64_t others);
-/* Writes a new version number of the guild's rules, which invalidates the compiled set of rules. */
+/* Changes the version number of the guild's rules, so that cached compiled sets are no longer
+ * used. */
 enum err automod_rules_renew_version(struct tx *tx, snowflake guild_id);
 
 /* --- keywords of the presets --------------------------------------------------------- */
 
-/* Reads the keywords of the presets from a file: one per line, below [profanity], [sexual] or
- * [slurs]. If path is NULL or "", the presets have no keywords. Call it before threads start. */
+/* Reads the keywords of Discord's keyword presets from a file: one per line, below the headings
+ * [profanity], [sexual] and [slurs]. If path is NULL or "", the presets have no keywords. Call it
+ * before OS threads are started. */
 bool automod_presets_read_file(const char *path, const char **ret_problem);
 
 extern const struct domain automod_domain;

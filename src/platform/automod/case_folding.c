@@ -5,7 +5,8 @@
 
 #include "base/utf8.h"
 
-/* The result may be longer than the text, but a lower-case character has at most four bytes. */
+/* Allocates for the worst case: four bytes per character, because lower case may be longer than the
+ * original. */
 struct folded_text text_fold_case(struct arena *arena, struct str text)
 {
     struct folded_text ret = { .original = text };

@@ -34,7 +34,7 @@ static enum err read_rules_version(struct call *call, snowflake guild_id, snowfl
     return e;
 }
 
-/* Finds the rules that a member's names break, except rules that exempt the member. */
+/* Finds the rules that a member's names violate, without rules that exempt the member. */
 static enum err find_rule_hits_in_names(struct call *call, const struct member *m,
                                         snowflake version, struct str name, struct list *ret_hits,
                                         struct list *ret_rules)
@@ -47,7 +47,7 @@ static enum err find_rule_hits_in_names(struct call *call, const struct member *
     return e || !j.named.count ? e : automod_remove_exempt_hits(call, m, NULL, ret_hits, ret_rules);
 }
 
-/* Ends the quarantine of a member whose names no longer break a rule. */
+/* If no name of a quarantined member violates a rule any longer, ends the quarantine. */
 static enum err end_quarantine_if_names_allowed(struct call *call, struct member *m,
                                                 snowflake version)
 {

@@ -24,7 +24,7 @@ static void match_texts_with_rule_set(const struct automod_rule_set *s, struct a
     j->found = true;
 }
 
-/* Reads the rules that the thread pool then compiles, in a stage before the handler's
+/* Reads the rules that the thread pool compiles. Runs in a read stage before the handler's
  * transaction. */
 static enum err read_rules_to_compile(struct call *call)
 {
@@ -96,7 +96,8 @@ static bool id_lists_intersect(const struct list *ids, const struct list *of)
     return false;
 }
 
-/* Returns the ids of the channel, of a thread's parent channel, and of their category. */
+/* Returns the ids of the channel and its category; for a thread, also the id of the parent
+ * channel. */
 static enum err collect_channel_and_parent_ids(struct call *call, const struct channel *c,
                                                struct list *ret)
 {
@@ -148,8 +149,8 @@ enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
     return e;
 }
 
-/* Matches of a message with rules. The check, which runs before the message is written, passes them
- * to the actions, which run afterwards. */
+/* Rules that a message matches. The check before the message is written passes them to the actions,
+ * which are executed after it was written. */
 struct matched_rules {
     struct list hits, rules;
 };
@@ -162,7 +163,7 @@ static enum err add_spam_hit_if_text_repeated(struct call *call, const struct au
                                .content.given = GIVEN_NULL };
     struct list one = { &hit, 1 }, rules;
     bool spam = false;
-    /* If the spam rule exempts the member or channel, the text is not counted. */
+    /* Do not count the text as a repetition if the spam rule exempts the member or the channel. */
     enum err e = automod_remove_exempt_hits(call, about->member, about->channel, &one, &rules);
 
     if (!e && one.count)
@@ -199,7 +200,7 @@ static enum err block_message_text(struct call *call, struct automod_text *about
              : automod_reply_with_refusal(call, title ? ERR_TITLE_BLOCKED : ERR_MESSAGE_BLOCKED);
 }
 
-/* Blocks a message if a name of its author breaks a rule with the quarantine action. */
+/* Blocks a message if its author's name violates a rule that has the quarantine action. */
 static enum err block_message_of_quarantined_name(struct call *call, struct automod_text *about,
                                                   const struct automod_text_check *judged)
 {

@@ -21,8 +21,8 @@ static void remove_id_from_list(struct list *ids, snowflake id)
     ids->count = retained;
 }
 
-/* The compiled rules do not contain exemptions, so the version number of the rules does not
- * change. */
+/* Removes a role or channel from a rule's exemptions. The version number of the rules does not
+ * change, because compiled rules do not contain exemptions. */
 static enum err remove_exemption_from_rule(struct call *call, snowflake guild_id, snowflake rule_id,
                                            snowflake id)
 {

@@ -45,8 +45,8 @@ static int64_t latest_restriction_end(const struct guild_incidents *i)
     return invites > dms ? invites : dms;
 }
 
-/* Sends a system message to the safety alerts channel when the first restriction begins and when
- * the last one ends. */
+/* Sends a system message to the safety alerts channel if the first restriction has begun, or if the
+ * last one has ended. */
 static enum err send_incident_message(struct call *call, const struct guild *g, bool was,
                                       int64_t until)
 {

@@ -8,7 +8,7 @@
 
 /* --- schema.c ------------------------------------------------------------------------- */
 
-/* Request body of POST and PATCH of a rule. POST requires more of the fields. */
+/* Request body of POST and PATCH of a rule. In a POST more fields are required. */
 struct automod_rule_patch {
     struct opt_str name;
     struct opt_int event_type, trigger_type;
@@ -45,8 +45,8 @@ enum err automod_count_rules_of_type(struct tx *tx, snowflake guild_id, int64_t 
                                      int64_t *ret);
 /* Lists the enabled rules of a guild without their trigger metadata. */
 enum err automod_rules_list_without_metadata(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Counts a message text of an author. *ret_spam is true if the author sent the same text for the
- * fifth time within ten seconds. */
+/* Counts a text that a member sent. *ret_spam is true if this is the fifth time within ten seconds
+ * that the member sent the same text. */
 enum err automod_count_repeated_text(struct tx *tx, snowflake guild_id, snowflake user_id,
                                      struct str text, bool *ret_spam);
 
@@ -68,49 +68,51 @@ enum err automod_write_rule_audit_entry(struct call *call, const struct automod_
 /* Adds to an audit log reply the rules to which its entries refer. */
 enum err audit_log_add_automod_rules(struct call *call, struct audit_log_objects *log);
 
-/* --- check_texts.c: finds the rules that a text breaks -------------------------------- */
+/* --- check_texts.c: finds the rules that a text violates ------------------------------ */
 
-/* The texts of one request and the rules that they break. */
+/* The texts of one request and the rules that they violate. */
 struct automod_text_check {
     snowflake guild_id, version;
     struct str title, text, name;
     struct list rules; /* struct automod_rule to compile; empty if the compiled set is cached */
     struct list hits;  /* struct automod_hit of the title and the text */
     struct list named; /* struct automod_hit of the name */
-    snowflake spam;    /* id of the rule against spam, or 0 */
+    snowflake spam;    /* id of the guild's rule against spam; 0 if it has none */
     bool found; /* the texts were matched with the rules of .version; .hits and .named are valid */
 };
 
 /* Matches the texts with the guild's compiled rules. If the rules are not compiled yet, or if
- * matching would take long, returns the error of call_restart_at_read_stage. The call then
- * restarts, and the thread pool matches the texts before the transaction. */
+ * matching would take long, returns the error of call_restart_at_read_stage: the call starts again,
+ * and the thread pool compiles the rules and matches the texts before the transaction. */
 enum err automod_match_texts(struct call *call, struct automod_text_check *about);
-/* Removes the hits of rules that exempt this member or channel; channel is NULL for a name.
- * *ret_rules is the struct automod_rule of each remaining hit, in the same order. */
+/* Removes the hits of rules that exempt this member or channel; channel is NULL if a name is
+ * checked. *ret_rules has the struct automod_rule of each remaining hit, in the same order. */
 enum err automod_remove_exempt_hits(struct call *call, const struct member *m,
                                     const struct channel *channel, struct list *hits,
                                     struct list *ret_rules);
 
 extern const struct hook_listeners automod_hooks;
 
-/* --- actions.c: executes the actions of broken rules ---------------------------------- */
+/* --- actions.c: executes the actions of violated rules -------------------------------- */
 
-/* The text or name that breaks a rule, and its author. */
+/* A text or name that violates a rule, and its author. */
 struct automod_offence {
     const struct member *member;
-    const struct channel *channel; /* NULL if a name broke the rule */
+    const struct channel *channel; /* NULL if a name violated the rule */
     snowflake message_id;          /* 0 if the message was not stored */
     struct str content;
     bool blocked;
-    const char *profile; /* "nickname_update" or "username" if a name broke the rule; else NULL */
+    const char
+        *profile; /* "nickname_update" or "username" if a name violated the rule; else NULL */
     const char *seen_by; /* "guild_join" or "message_send" if a username was checked; else NULL */
 };
 
 bool automod_rules_have_action(const struct list *rules, enum automod_action_type type);
-/* Executes the actions in this order: alerts, time-outs, quarantines, blocks. */
+/* Executes the actions of all hits in this order: alerts, time-outs, quarantines, blocks. */
 enum err automod_execute_actions(struct call *call, const struct automod_offence *o,
                                  const struct list *hits, const struct list *rules);
-/* Replies with status 400 and this error code; the transaction still commits. */
+/* Replies with status 400 and this error code. Returns OK, so that the transaction still
+ * commits. */
 enum err automod_reply_with_refusal(struct call *call, enum err code);
 
 /* --- check_names.c -------------------------------------------------------------------- */

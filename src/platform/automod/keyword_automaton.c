@@ -13,10 +13,11 @@
 enum { ROOT = 0, NONE = UINT32_MAX };
 
 struct keyword_node {
-    uint32_t child;   /* number of the first child; the next node's .child ends the range */
-    uint32_t fail;    /* failure link: node of the longest proper suffix */
-    uint32_t next;    /* next node on the chain of .fail links at which a keyword ends, or NONE */
-    uint32_t entries; /* index of the first keyword that ends at this node */
+    uint32_t child; /* number of the first child; the next node's .child ends the range */
+    uint32_t fail;  /* failure link: number of the node of the longest proper suffix */
+    uint32_t
+        next; /* number of the next node along the .fail links at which a keyword ends, or NONE */
+    uint32_t entries; /* index in .marks of the first keyword that ends at this node */
     uint32_t count;   /* number of keywords that end at this node */
 };
 
@@ -27,9 +28,9 @@ struct keyword_mark {
 };
 
 struct keyword_automaton {
-    struct keyword_node *nodes; /* array of nodes with a sentinel at the end */
-    unsigned char *labels;      /* byte by which each node is entered from its parent */
-    struct keyword_mark *marks; /* one mark per sorted keyword, in the same order */
+    struct keyword_node *nodes; /* array of nodes; the last one is a sentinel */
+    unsigned char *labels;      /* labels[n]: byte that leads from the parent to node n */
+    struct keyword_mark *marks; /* one mark per keyword, in the order of the sorted keywords */
     uint32_t count, rules;
     uint32_t roots[256]; /* indexed by byte: child of the root, or ROOT if there is none */
     size_t bytes, cost;
@@ -85,7 +86,8 @@ static size_t sort_keywords(struct keyword_entry *entries, size_t count)
     return retained;
 }
 
-/* The sorted keywords that share the prefix of a node; depth is the length of the prefix. */
+/* The sorted keywords that share the prefix of a node. depth is the length of the prefix in
+ * bytes. */
 struct keyword_range {
     uint32_t from, to, depth;
 };
@@ -114,8 +116,8 @@ static uint32_t add_automaton_node(struct automaton_builder *m, struct keyword_r
     return w->count++;
 }
 
-/* Adds the children of a node. Keywords that end at the node sort before longer ones with its
- * prefix. */
+/* Adds the children of a node. In sorted order, the keywords that end at the node come before
+ * longer keywords with its prefix. */
 static void add_child_nodes(struct automaton_builder *m, uint32_t node)
 {
     struct keyword_range r = m->ranges[node];
@@ -180,8 +182,8 @@ static void compute_failure_links(struct keyword_automaton *w)
         }
 }
 
-/* A failure link leads to a node with a lower number, so the count of that node is already
- * known. */
+/* A failure link always leads to a node with a lower number, so the count of that node is already
+ * computed. */
 static size_t max_keywords_ending_at_node(const struct keyword_automaton *w)
 {
     uint32_t *ends = mem_new(w->count * sizeof *ends), most = 0;
@@ -259,14 +261,14 @@ size_t keyword_automaton_cost(const struct keyword_automaton *w)
 
 /* --- matching a text ----------------------------------------------------------------- */
 
-/* State of one pass over a text. If a rule has an allow list, an additional first pass finds the
- * allowed ranges. */
+/* State of one pass over a text. If a rule has an allow list, a first pass finds the ranges that
+ * the allow list covers. */
 struct text_scan {
     const struct keyword_automaton *words;
     struct str text;
     const bool *bounds; /* indexed by offset in the text: true at a word boundary */
     uint32_t **allowed_end;
-    struct keyword_hit *hits; /* NULL in the pass that finds allowed ranges */
+    struct keyword_hit *hits; /* NULL in the first pass, which finds the ranges of allow lists */
 };
 
 static const bool *find_word_boundaries(struct arena *arena, struct str text)

@@ -32,14 +32,15 @@ bool is_word_boundary(struct str text, size_t at);
 /* --- keyword_automaton.c -------------------------------------------------------------- */
 
 struct keyword_entry {
-    struct str text;             /* lower case, without leading and trailing "*" */
-    bool begins_word, ends_word; /* a match must begin or end at a word boundary */
-    bool allowed; /* the keyword is on the allow list: text inside a match breaks no rule */
-    uint32_t rule, number; /* index of the rule, and of the keyword in the rule's list */
+    struct str text; /* lower case, without leading and trailing "*" */
+    bool begins_word,
+        ends_word; /* a match must begin (begins_word) or end (ends_word) at a word boundary */
+    bool allowed;  /* on the rule's allow list: text inside a match violates no rule */
+    uint32_t rule, number; /* index of the rule in the set, and of the keyword in the rule's list */
 };
 
-/* Parses a keyword such as "*cat*" and converts it to lower case. Returns false if it has no
- * text. */
+/* Parses a keyword such as "*cat*" and converts it to lower case. Returns false if the keyword
+ * contains no text. */
 bool keyword_parse(struct arena *arena, struct str keyword, struct keyword_entry *ret);
 
 struct keyword_automaton;
@@ -50,18 +51,18 @@ struct keyword_automaton *keyword_automaton_new(const struct keyword_entry *entr
                                                 uint32_t rules);
 void keyword_automaton_free(struct keyword_automaton *w);
 size_t keyword_automaton_memory_bytes(const struct keyword_automaton *w);
-/* Returns the largest number of keywords that can end at one byte of a text. */
+/* Returns the maximum number of keywords that can end at the same byte of a text. */
 size_t keyword_automaton_cost(const struct keyword_automaton *w);
 
-/* The first keyword of a rule in a text. number is its index in the rule's list, or -1 if none
- * matched. */
+/* The first keyword of a rule that a text contains. number is its index in the rule's list; -1 if
+ * the text contains none. */
 struct keyword_hit {
     int64_t number;
     uint32_t start, end; /* offsets in the lower-case text */
 };
 
 struct keyword_matches {
-    struct keyword_hit *hits; /* indexed by rule; NULL if there are no keywords */
+    struct keyword_hit *hits; /* indexed by rule; NULL if the automaton has no keywords */
     uint32_t **allowed_end; /* [rule][i]: end of the longest allowed range that starts at or before
                                byte i; NULL if there is no allow list */
     size_t steps; /* number of automaton steps, for tests; at most two per byte and pass */
@@ -81,10 +82,11 @@ struct pattern;
  * linear time. Returns NULL on error, with an error sentence in *ret_problem. */
 struct pattern *pattern_compile(struct str text, const char **ret_problem);
 void pattern_free(struct pattern *p);
-/* Returns the largest number of states that one character can activate. Matching takes about cost ×
+/* Returns the maximum number of states that one character can activate. Matching takes about cost ×
  * characters × 3 to 5 ns. */
 size_t pattern_cost(const struct pattern *p);
-/* Finds the leftmost longest match of a pattern in a text. An empty match does not count. */
+/* Finds the leftmost match of a pattern in a text and, among several at that offset, the longest.
+ * Empty matches are ignored. */
 bool pattern_find_match(const struct pattern *p, struct arena *arena, struct str text,
                         size_t *ret_start, size_t *ret_end);
 

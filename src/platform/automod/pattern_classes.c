@@ -222,8 +222,8 @@ static void parse_posix_class(struct pattern_parser *p, struct char_class *c)
     pattern_parse_fail(p, "The pattern has an unknown named character class.");
 }
 
-/* Parses one item of a bracket expression and returns its character. *ret_kind is true if the item
- * is a class such as \d, which is added to c. */
+/* Parses one character, escape or class of a bracket expression. Returns the character; if it is a
+ * class such as \d, adds the class to c and sets *ret_kind. */
 static uint32_t parse_class_item(struct pattern_parser *p, struct char_class *c, bool *ret_kind)
 {
     *ret_kind = false;

@@ -12,7 +12,8 @@ enum { ANY_NON_ASCII = 128 }; /* number that represents all non-ASCII characters
 
 struct cost_count {
     const struct pattern *pattern;
-    uint32_t *stack, *counted_round; /* counted_round: the round in which each state was counted */
+    uint32_t *stack,
+        *counted_round; /* counted_round[s]: number of the round that last counted state s */
     uint32_t round, count;
 };
 
@@ -40,8 +41,8 @@ static void count_reachable_states(struct cost_count *c, uint32_t state)
     }
 }
 
-/* True if the class accepts a non-ASCII character whose other case is the ASCII letter i, k or
- * s. */
+/* True if the class ignores case and accepts a non-ASCII character whose other case is the ASCII
+ * letter i, k or s. */
 static bool class_accepts_non_ascii_case(const struct char_class *c)
 {
     return c->ignore_case && (char_class_accepts(c, 0x130) || char_class_accepts(c, 0x131) ||
@@ -55,7 +56,7 @@ static bool class_may_accept_character(const struct char_class *c, uint32_t char
     return c->categories || c->count || c->negated || class_accepts_non_ascii_case(c);
 }
 
-/* Returns true if every class treats this character like the previous one. */
+/* Returns true if every class accepts both this character and the previous one, or neither. */
 static bool classes_treat_like_previous_character(const struct pattern *p, uint32_t character)
 {
     for (uint32_t i = 0; i < p->class_count; i++)
@@ -71,7 +72,7 @@ static uint32_t count_states_of_character(struct cost_count *c, uint32_t charact
 
     c->round++;
     c->count = 0;
-    count_reachable_states(c, 0); /* a match may begin at every character */
+    count_reachable_states(c, 0); /* state 0, because a match may begin at every character */
     for (uint32_t i = 0; i < p->count; i++)
         if (p->states[i].op == OP_CLASS &&
             class_may_accept_character(&p->classes[p->states[i].x], character))

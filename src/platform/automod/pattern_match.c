@@ -20,8 +20,8 @@ static bool class_lists_character(const struct char_class *c, uint32_t character
     return false;
 }
 
-/* Evaluates a class without the precomputed set of ASCII characters. A case-insensitive class also
- * tests the other case. */
+/* Returns whether a class accepts a character, without the precomputed set of ASCII characters. If
+ * the class ignores case, also tests the character's other case. */
 static bool class_accepts_character_uncached(const struct char_class *c, uint32_t character)
 {
     bool named = class_lists_character(c, character);
@@ -46,17 +46,17 @@ bool char_class_accepts(const struct char_class *c, uint32_t character)
     return class_accepts_character_uncached(c, character);
 }
 
-/* An active state of the automaton, and the text offset at which the match that led to it began. */
+/* An active state of the automaton, and the text offset at which its match began. */
 struct active_state {
     uint32_t state, start;
 };
 struct active_states {
     struct active_state *all;
     uint32_t count;
-    uint32_t *seen; /* for each state, the value of .round when it was last added */
+    uint32_t *seen; /* seen[s]: value of .round when state s was last added */
 };
 
-/* Cached result of a character class for the current character. */
+/* Whether a character class accepts the current character; valid if .round is the current round. */
 struct class_result {
     uint32_t round;
     bool accepts;
@@ -67,7 +67,7 @@ struct pattern_search {
     struct str text;
     size_t at; /* offset of the next character */
     struct active_states now, next;
-    uint32_t *stack; /* states whose successors are not added yet */
+    uint32_t *stack; /* states that were added, but whose successors were not yet */
     struct class_result *class_results;
     uint32_t round;
     uint32_t asserted;         /* bits of the enum pattern_assert values that are true at .at */
@@ -116,9 +116,9 @@ static bool assertion_holds(struct pattern_search *s, enum pattern_assert what)
     return s->asserted >> what & 1;
 }
 
-/* Adds a state and all states that follow it without reading a character. A state that is already
- * active is not added again. Callers add the matches with the lowest `start` first, so that of two
- * matches in the same state the earlier one remains. */
+/* Adds a state and all states that the automaton reaches from it without reading a character. A
+ * state that is already active is not added again, so callers add the states with the lowest
+ * `start` first: the earliest match remains. */
 static void add_active_states(struct pattern_search *s, struct active_states *variants,
                               uint32_t state, uint32_t start)
 {
@@ -144,7 +144,8 @@ static void add_active_states(struct pattern_search *s, struct active_states *va
     }
 }
 
-/* Records a match at the current offset: the earliest start wins, then the longest match. */
+/* Records a match that ends at the current offset. A match with an earlier start replaces one with
+ * a later start; for the same start, the longer match is recorded. */
 static void record_match(struct pattern_search *s, uint32_t start)
 {
     if (s->at == start || (s->found && start > s->start))

@@ -233,7 +233,7 @@ static bool parse_repeat_counts(struct pattern_parser *p, int64_t *ret_least, in
             pattern_parse_fail(p, "The pattern has an invalid repetition count.");
     } else
         return false;
-    pattern_skip_text(p, "?"); /* A lazy quantifier has no effect: the longest match is reported. */
+    pattern_skip_text(p, "?"); /* no effect for a lazy quantifier: the longest match is reported */
     return true;
 }
 

@@ -5,7 +5,7 @@
 
 #include "platform/automod/patterns.h"
 
-/* State of the parser. After an error, the parser adds no more states. */
+/* State of the parser. After an error, functions add no more states. */
 struct pattern_parser {
     struct pattern *out;
     struct str rest;
@@ -16,7 +16,7 @@ struct pattern_parser {
 
 /* Records an error, unless an earlier one is already recorded. */
 void pattern_parse_fail(struct pattern_parser *p, const char *problem);
-/* True if the unparsed text begins with this text. pattern_skip_text then also skips it. */
+/* True if the unparsed text begins with `text`. pattern_skip_text also skips it in this case. */
 bool pattern_next_text_is(const struct pattern_parser *p, const char *text);
 bool pattern_skip_text(struct pattern_parser *p, const char *text);
 /* Returns the next character; reports an error at the end of the text. */
@@ -25,7 +25,7 @@ void pattern_add_state(struct pattern_parser *p, struct pattern_state s);
 
 /* --- pattern_classes.c ---------------------------------------------------------------- */
 
-/* Returns NULL and records an error if there are too many classes. */
+/* Adds an empty class. Returns NULL and records an error if the pattern has too many classes. */
 struct char_class *pattern_add_char_class(struct pattern_parser *p);
 void char_class_add_range(struct char_class *c, uint32_t first, uint32_t last);
 /* Adds the characters of \d, \w, \s or their negations to a class. Returns false for other

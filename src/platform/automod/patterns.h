@@ -1,5 +1,5 @@
-/* patterns.h - compiled form of a pattern: pattern_parse.c writes it, pattern_find_match runs it.
- */
+/* patterns.h - compiled form of a regular expression: pattern_parse.c writes it, pattern_find_match
+ * runs it. */
 #ifndef PLATFORM_AUTOMOD_PATTERNS_H
 #define PLATFORM_AUTOMOD_PATTERNS_H
 

@@ -46,7 +46,7 @@ static enum err check_alert_channel(struct call *call, size_t number, snowflake 
     return OK;
 }
 
-/* A rule with a time-out or quarantine action requires that the caller has MODERATE_MEMBERS. */
+/* If a rule has a time-out or quarantine action, the caller must have MODERATE_MEMBERS. */
 static enum err check_rule_actions(struct call *call, const struct automod_rule *r)
 {
     const struct automod_rule_patch *in = call->body;
@@ -154,7 +154,7 @@ static enum err create_auto_moderation_rule(struct call *call)
     return call_reply_with_object(call, &rule);
 }
 
-/* Runs the checks of create_auto_moderation_rule without writing the rule. */
+/* Runs the checks of create_auto_moderation_rule but does not write the rule. */
 static enum err validate_auto_moderation_rule(struct call *call)
 {
     struct automod_rule rule;

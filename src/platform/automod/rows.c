@@ -85,8 +85,8 @@ static const char ADD_RULE[] =
     "name = $4, event_type = $5, actions = $7, enabled = $8, exempt_roles = $9, "
     "exempt_channels = $10, metadata = $11, pattern_cost = $12";
 
-/* Writes the version number $2 of the guild's rules, or 0 if no rule is enabled. If the number is
- * 0, messages of the guild are not checked. */
+/* Writes version number $2 of the guild's rules, or 0 if no rule is enabled. The messages of a
+ * guild with version 0 are not checked. */
 static const char RENEW[] =
     "update guilds set automod_version = case when exists (select 1 from automod_rules where "
     "guild_id = $1 and enabled = 1) then cast($2 as bigint) else 0 end where id = $1";
@@ -127,8 +127,8 @@ enum { REPEAT_WINDOW_US = 10 * 1000 * 1000 };
 
 static const char DELETE_OLD_ECHOES[] =
     "delete from automod_echoes where guild_id = $1 and user_id = $2 and first_at < $3";
-/* Stores the times of a user's last four messages with the same text. A fifth message is spam if
- * the oldest of the four is less than REPEAT_WINDOW_US old. */
+/* Stores the times of the last four messages of a user with the same text. A fifth such message is
+ * spam if the first of the four is less than REPEAT_WINDOW_US old. */
 static const char ADD_ECHO[] =
     "insert into automod_echoes (guild_id, user_id, hash, first_at, second_at, third_at, fourth_at) "
     "values ($1, $2, $3, $4, 0, 0, 0) on conflict (guild_id, user_id, hash) do update set "
@@ -137,7 +137,8 @@ static const char ADD_ECHO[] =
 static const char FOURTH_ECHO[] = "select fourth_at from automod_echoes where guild_id = $1 and "
                                   "user_id = $2 and hash = $3";
 
-/* The hash is FNV-1a, because all processes that share the store need the same hash. */
+/* Returns the FNV-1a hash of a text. All processes that share the store must use the same hash
+ * function. */
 static int64_t hash_message_text(struct str s)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);

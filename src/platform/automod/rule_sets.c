@@ -9,7 +9,8 @@
 #include "platform/automod/presets.h"
 
 enum {
-    MAX_STEPS_IN_TRANSACTION = 400 * 1000, /* maximum matching steps in a transaction: about 1 ms */
+    MAX_STEPS_IN_TRANSACTION =
+        400 * 1000, /* maximum number of matching steps (about 1 ms) inside a transaction */
 };
 
 struct compiled_rule {
@@ -25,7 +26,7 @@ struct automod_rule_set {
     struct arena *arena; /* memory of the set's texts */
     struct compiled_rule *rules;
     size_t rule_count;
-    struct str *keywords; /* keywords in original spelling, grouped by rule */
+    struct str *keywords; /* keywords as written in the rules, grouped by rule */
     size_t keyword_count;
     struct str *pattern_texts;
     struct pattern **patterns;
@@ -112,9 +113,9 @@ static void add_rule_to_set(struct set_builder *m, const struct automod_rule *in
     add_rule_allow_list(m, rule, &d->allow_list.value);
 }
 
-/* Drops the most expensive patterns until the cost is at most AUTOMOD_MAX_PATTERN_COST. Only rules
- * that were stored before this limit existed can exceed it. A dropped pattern is replaced by NULL,
- * so that the indexes of the other patterns do not change. */
+/* Drops the most expensive patterns until the total cost is at most AUTOMOD_MAX_PATTERN_COST. Only
+ * rules of program versions without this limit exceed it. A dropped pattern is replaced by NULL, so
+ * that the indexes of the other patterns remain the same. */
 static void drop_expensive_patterns(struct automod_rule_set *s, snowflake guild_id)
 {
     while (s->cost > AUTOMOD_MAX_PATTERN_COST) {
@@ -227,8 +228,8 @@ static void find_pattern_hit(const struct automod_rule_set *s, const struct comp
 
 /* --- mentions in a text -------------------------------------------------------------- */
 
-/* Parses <@1>, <@!1> or <@&1> at the start of a text. Returns a value that differs between roles
- * and users, or 0 if there is no mention. */
+/* Parses <@1>, <@!1> or <@&1> at the start of a text. Returns a number that is unique for each user
+ * or role; 0 if there is no mention. */
 static snowflake parse_mention(struct str text, size_t *ret_size)
 {
     struct str rest = text, number;

@@ -14,30 +14,31 @@ struct automod_rule_set *automod_rule_set_new(const struct list *rules);
 struct automod_rule_set *automod_rule_set_ref(struct automod_rule_set *s);
 void automod_rule_set_unref(struct automod_rule_set *s); /* accepts NULL */
 
-/* A rule that a text breaks, with the matching part of the text. */
+/* A rule that a text violates, and the part of the text that matched. */
 struct automod_hit {
     snowflake rule_id;
-    struct opt_str keyword, content; /* null if the rule has no keywords or patterns */
+    struct opt_str keyword, content; /* null if the rule matches without keywords or patterns */
     bool in_title;
 };
 
-/* Returns true if matching a text of this size takes too long for a transaction. */
+/* Returns true if matching a text of this many bytes takes too long for a transaction. */
 bool automod_rule_set_is_slow(const struct automod_rule_set *s, size_t bytes);
-/* Adds a struct automod_hit for each rule of this event type that the text breaks. */
+/* Adds a struct automod_hit for each rule of this event type that the text violates. */
 void automod_rule_set_find_hits(const struct automod_rule_set *s, enum automod_event event,
                                 struct arena *arena, struct str text, struct list *ret);
-/* Returns the id of the rule against spam, or 0. */
+/* Returns the id of the set's rule against spam; 0 if there is none. */
 snowflake automod_rule_set_spam_rule(const struct automod_rule_set *s);
 /* Returns true if a rule of the set applies to the names of members. */
 bool automod_rule_set_checks_names(const struct automod_rule_set *s);
 
 /* --- cache of compiled rules --------------------------------------------------------- */
 
-/* Returns a reference to the cached set, or NULL if the set of this version is not cached. server
- * is the server's api_instance_number. */
+/* Returns a reference to the cached set with this version number; NULL if it is not cached. server
+ * is the api_instance_number of the server. */
 struct automod_rule_set *automod_rule_set_cache_find(uint64_t server, snowflake guild_id,
                                                      snowflake version);
-/* Adds a reference to the set to the cache and evicts an older version. */
+/* Adds the set to the cache, which takes a reference of its own, and evicts the guild's older
+ * version. */
 void automod_rule_set_cache_insert(uint64_t server, snowflake guild_id, snowflake version,
                                    struct automod_rule_set *s);
 

@@ -320,7 +320,8 @@ void automod_rule_validate(struct form *form, const struct json_path *here, stru
     }
 }
 
-/* Clients require every list of the trigger type, even if empty; other lists are removed. */
+/* Adds an empty list if the trigger type uses the list, because clients require it; else removes
+ * the list. */
 static void normalize_trigger_metadata_list(struct opt_list *list, bool fits)
 {
     list->given = fits ? GIVEN : ABSENT;

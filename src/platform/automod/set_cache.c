@@ -27,7 +27,8 @@ static void cached_rule_set_free(struct cache_entry *e)
     mem_free(e);
 }
 
-/* Sets that are not used for some time are evicted, for example those of deleted guilds. */
+/* Cache of compiled sets. It evicts sets that were not used for some time, such as those of deleted
+ * guilds. */
 static struct cache_kind compiled = {
     .name = "compiled automod rules",
     .entries = 256,

@@ -10,8 +10,8 @@
 #define TARGET(call, member) \
     ((call)->target.member = arena_alloc((call)->arena, sizeof *(call)->target.member))
 
-/* Computes the permissions in a channel, including those withheld until the account has a second
- * factor. */
+/* Computes a member's permissions in a channel, including those that are withheld from a member
+ * without a second factor. */
 static enum err compute_permissions_with_withheld(struct tx *tx, const struct member_access *s,
                                                   const struct channel *c,
                                                   struct permission_trace *trace, uint64_t *ret)
@@ -122,8 +122,8 @@ enum err resolve_channel_by_id(struct call *call, snowflake id)
     if (!e)
         e = member_access_find(call->tx, c->guild_id.value, call->caller->id,
                                TARGET(call, member_access));
-    /* The channel is a thread of a guild that is being deleted; such threads are not marked as
-     * deleted. */
+    /* The channel is a thread of a guild that is being deleted. The deletion marks only the guild,
+     * not its threads. */
     if (e == ERR_UNKNOWN_GUILD)
         e = ERR_UNKNOWN_CHANNEL;
     if (!e)
@@ -176,9 +176,9 @@ enum err require_read_message_history(struct call *call)
     return call_require_permissions(call, PERMISSION(READ_MESSAGE_HISTORY));
 }
 
-/* Checks the permissions that a route needs, in the channel of the path or else in its guild. If
- * the path has a role, the caller must rank above the role. Restricted members
- * (member_is_restricted) may not call routes with effects that other members see. */
+/* Checks the permissions that a route needs: in the channel of the path or, if the path has none,
+ * in its guild. If the path has a role, the caller must rank above it. Restricted members
+ * (member_is_restricted) may not call routes whose effects other members see. */
 static enum err check_route_permissions(struct call *call, uint64_t needs)
 {
     const struct call_path_objects *t = &call->target;

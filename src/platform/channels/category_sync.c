@@ -1,15 +1,14 @@
-/* category_sync.c - synchronises channels with the overwrites of their category.
- *
- * If the overwrites of a channel equal those of its category, the channel gets the new overwrites
- * of the category, too. Fifty channels with hundreds of overwrites each are too much for one
- * transaction, so a job updates the remaining channels in steps. */
+/* category_sync.c - applies changes of a category's overwrites to its channels. A channel is
+ * synchronised with its category if both have equal overwrites; it then also gets the category's
+ * new overwrites. Fifty channels with hundreds of overwrites each are too much for one transaction,
+ * so a job updates the remaining channels in steps. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
-/* A step of the job ends after it has compared, written and emitted this many overwrites. */
+/* A job step ends when the overwrites that it compared, wrote and emitted reach this number. */
 enum { ROWS_A_STEP = 600 };
 
 struct category_sync {
@@ -31,8 +30,8 @@ static const struct schema follow_schema = {
 };
 static const struct type type_follow = { .kind = KIND_OBJECT, .schema = &follow_schema };
 
-/* Copies the current overwrites of the category to a channel. Skips the channel if since the start
- * of the job it was moved to another category or got other overwrites. */
+/* Copies the category's current overwrites to a channel. Skips a channel that has been moved to
+ * another category, or whose overwrites have been changed, since the job started. */
 static enum err synchronize_channel_with_category(struct call *call, const struct category_sync *f,
                                                   snowflake id)
 {
@@ -48,7 +47,7 @@ static enum err synchronize_channel_with_category(struct call *call, const struc
     return e ? e : channel_emit_update(call, id);
 }
 
-/* Processes channels until `room` overwrites are compared or written; a job continues with the
+/* Processes channels until `room` overwrites have been compared or written. A job processes the
  * remaining channels. */
 static enum err synchronize_channel_batch(struct call *call, struct category_sync *f, snowflake key,
                                           int64_t room)
@@ -95,8 +94,8 @@ static enum err list_channels_of_category(struct tx *tx, snowflake category_id, 
     return tx_read_ids(tx, CHANNELS_OF_CATEGORY, BIND(v_id(category_id)), ret);
 }
 
-/* Starts the synchronisation. Call it after the category's own overwrites were written and its
- * CHANNEL_UPDATE was emitted in the same transaction. */
+/* Starts the synchronisation of the channels. Call it in the transaction that wrote the category's
+ * overwrites, after its CHANNEL_UPDATE. */
 static enum err start_category_sync(struct call *call, snowflake category_id,
                                     const struct list *before, size_t now)
 {
@@ -109,14 +108,14 @@ static enum err start_category_sync(struct call *call, snowflake category_id,
     return synchronize_channel_batch(call, &f, snowflake_new(), ROWS_A_STEP - (int64_t)most);
 }
 
-/* Counts the channels of the category $1 with $2 overwrites. $2 is the number of overwrites that
- * the category had before the change, so these channels may still have to be synchronised. */
+/* Counts the channels of category $1 that have $2 overwrites, which is the number that the category
+ * had before the change. Only these channels can have been synchronised with it. */
 static const char COUNT_FOLLOWERS[] =
     "select count(*) from channels c where c.guild_id = (select guild_id from channels where "
     "id = $1) and c.thread_archived = 0 and +c.parent_id = $1 and "
     "(select count(*) from overwrites o where o.channel_id = c.id) = $2";
 
-/* *ret is the maximum number of overwrites that the job will add to the remaining channels. */
+/* *ret is an upper bound of the number of overwrites that the job has yet to add to channels. */
 static enum err count_overwrites_to_copy(struct call *call, snowflake category_id, size_t before,
                                          size_t now, int64_t *ret)
 {

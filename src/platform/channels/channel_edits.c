@@ -22,7 +22,8 @@ static enum err refuse_number_above_maximum(struct call *call, const struct json
     return ERR_INVALID_FORM_BODY;
 }
 
-/* The parent must be a category of the same guild that is not full. */
+/* Adds a form error unless the parent is a category of the same guild that has room for another
+ * channel. */
 static enum err check_parent_category(struct call *call, const struct json_path *here,
                                       snowflake parent_id, const struct channel *c)
 {
@@ -47,7 +48,8 @@ static enum err check_parent_category(struct call *call, const struct json_path 
     return e;
 }
 
-/* Some voice regions are reserved for VIP guilds. */
+/* Adds a form error unless the guild may use the voice region. Some regions are reserved for VIP
+ * guilds. */
 static enum err check_voice_region(struct call *call, const struct json_path *here,
                                    struct str region, snowflake guild_id)
 {
@@ -141,7 +143,7 @@ static bool overwrites_are_equal(const struct overwrite *a, const struct overwri
 
 static const char IS_MEMBER[] = "select 1 from members where guild_id = $1 and user_id = $2";
 
-/* An overwrite must name a role or a member of the guild. */
+/* Adds a form error unless the overwrite is for a role or a member of the guild. */
 static enum err check_overwrite_target(struct call *call, const struct overwrite *o)
 {
     snowflake guild_id = call->target.member_access->guild_id;
@@ -170,7 +172,8 @@ enum err channel_overwrites_infer_types(struct call *call, const struct list *wa
     return OK;
 }
 
-/* Checks only the overwrites that are added or changed; unchanged ones need no permission. */
+/* Checks permissions only for overwrites in `wanted` that are new or changed; unchanged overwrites
+ * need none. */
 enum err check_overwrites_permission(struct call *call, const struct list *wanted,
                                      const struct list *before, uint64_t own)
 {
@@ -194,8 +197,8 @@ static const char COUNT_OVERWRITES[] =
     "select count(*) from overwrites where channel_id in (select id from channels where "
     "guild_id = $1)";
 
-/* Counts the overwrites of the guild only if necessary: if the changed channel has so few
- * overwrites that 500 such channels cannot exceed the guild's limit, nothing is counted. */
+/* Does not count the guild's overwrites if the changed channel has so few that even 500 such
+ * channels stay below the guild's limit. */
 enum err check_guild_overwrite_limit(struct call *call, snowflake guild_id, size_t of_channel,
                                      int64_t coming)
 {

@@ -6,8 +6,8 @@
 #include "platform/channels/deletion.h"
 #include "platform/channels/internal.h"
 
-/* A rename emits an event to every viewer, so a channel can be renamed twice per 10 minutes, by all
- * callers together. */
+/* Limits renames of a channel to two per 10 minutes, by all callers together, because each rename
+ * emits an event to every viewer. */
 static const struct rate_limit limit_rename = {
     .name = "channel-rename", .count = 2, .window_s = 600, .shared = true
 };
@@ -35,7 +35,7 @@ static enum err store_group_icon(struct call *call)
                                   &in->icon, &stages->icon);
 }
 
-/* Only groups have icons; for other channel types no icon is stored. */
+/* Stores the icon of the body if the channel is a group. Other channel types have no icon. */
 static enum err store_icon_if_group(struct call *call)
 {
     if (call->target.channel->type == CHANNEL_GROUP)
@@ -73,7 +73,7 @@ static bool optional_text_differs(const struct opt_str *in, const struct opt_str
     return in->given != now->given || (in->given == GIVEN && !str_eq(in->value, now->value));
 }
 
-/* Counts a rename towards the rate limit, only once even if the transaction is retried. */
+/* Counts a rename towards the rate limit. A retry of the transaction is not counted again. */
 static enum err count_channel_rename_against_limit(struct call *call)
 {
     struct channel_edit_results *stages = call_get_stage_data(call, "channel_edit_results");
@@ -193,7 +193,8 @@ enum err modify_channel(struct call *call)
 
 /* --- DELETE /channels/{channel.id} --------------------------------------------------- */
 
-/* Channels of a deleted category get no category; threads are deleted with their parent channel. */
+/* Moves the channels of a deleted category to the top level, and emits THREAD_DELETE for the
+ * threads of a deleted channel. */
 static enum err detach_child_channels(struct call *call, const struct channel *c)
 {
     struct list children, freed = { 0 };
@@ -244,7 +245,8 @@ static enum err clear_guild_references_to_channel(struct call *call, const struc
     return e;
 }
 
-/* A Community guild needs its rules channel and its channel for updates of moderators. */
+/* True if the channel is the rules channel or the public updates channel of a Community guild. Such
+ * channels cannot be deleted. */
 static bool channel_is_required_by_community(const struct guild *g, snowflake channel_id)
 {
     return guild_has_feature(g, "COMMUNITY") &&

@@ -1,14 +1,14 @@
-/* channel_updates.c - emits CHANNEL_UPDATE events.
- *
- * An event contains all overwrites of its channel, so the events of fifty channels can have
- * megabytes. If many channels change at once, a job therefore emits most of the events in steps. */
+/* channel_updates.c - emits CHANNEL_UPDATE events. Each event contains all overwrites of its
+ * channel, so the events of fifty channels can have several megabytes. If one request changes many
+ * channels, a job emits most of the events in steps. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "model/fields/rows.h"
 #include "platform/channels/internal.h"
 
-/* Number of overwrites that one step reads and emits; a channel itself counts as ten overwrites. */
+/* Number of overwrites that one job step reads and emits. Each channel counts as ten overwrites
+ * plus its own. */
 enum { OVERWRITES_PER_STEP = 2000, ROWS_OF_CHANNEL = 10 };
 
 struct audience audience_of_channel(const struct channel *c)

@@ -22,33 +22,33 @@ enum err channel_read_last_pin_time(struct tx *tx, struct channel *c);
 /* Lists the user ids of the recipients except `viewer`, in the order in which they joined. */
 enum err channel_list_other_recipients(struct tx *tx, snowflake channel_id, snowflake viewer,
                                        struct list *ret);
-/* For .admit of routes that read messages of the call's channel. */
+/* Returns an error unless the caller may read the history of the call's channel. For the field
+ * .admit of a route row. */
 enum err require_read_message_history(struct call *call);
-/* *ret is true if the user may not write in this direct channel, because one of its two users
- * blocked the other or they have no connection (friends, common guild). The user may not call,
- * either. */
+/* *ret is true if the user may neither write nor call in this direct channel: one of its two users
+ * blocked the other, or they have no connection (friends, common guild). */
 enum err direct_channel_write_is_refused(struct tx *tx, const struct channel *c, snowflake user_id,
                                          bool *ret);
 /* Returns ERR_CANNOT_MESSAGE if the caller may not write in the call's direct channel. */
 enum err require_direct_channel_writable(struct call *call);
-/* Returns ERR_CHANNEL_TYPE unless the channel in the path is a direct channel or a group (for
- * .admit). */
+/* Returns ERR_CHANNEL_TYPE unless the channel in the path is a direct channel or a group. For the
+ * field .admit of a route row. */
 enum err require_private_channel(struct call *call);
-/* Checks whether the caller may write in a direct channel: to friends, members of a common guild,
- * game friends who accept messages, users who have replied, and between a bot and a user who
- * installed its app. Returns OK for other channel types, or ERR_CANNOT_MESSAGE,
- * ERR_NO_MUTUAL_GUILDS (for bots), ERR_NO_GAME_FRIEND_DMS. */
+/* Checks whether the caller may write in a direct channel. Allowed receivers: friends, members of a
+ * common guild, game friends who accept messages, users who have replied to the caller, and,
+ * between a bot and a user, users who installed the bot's app. Returns ERR_CANNOT_MESSAGE,
+ * ERR_NO_MUTUAL_GUILDS (for bots) or ERR_NO_GAME_FRIEND_DMS; always OK for other channel types. */
 enum err check_direct_channel_write(struct tx *tx, const struct channel *c,
                                     const struct caller *from);
 bool user_is_channel_recipient(struct tx *tx, snowflake channel_id, snowflake user_id,
                                enum err *ret_error);
 
-/* Resolves a channel id of a request body like one in the path: sets the call's target channel and
- * permissions. Returns ERR_UNKNOWN_CHANNEL or ERR_MISSING_ACCESS. */
+/* Resolves a channel id of a request body as if it were in the path: sets the call's target channel
+ * and the caller's permissions in it. Returns ERR_UNKNOWN_CHANNEL or ERR_MISSING_ACCESS. */
 enum err resolve_channel_by_id(struct call *call, snowflake id);
 
-/* Computes the permissions of a member in a channel of the guild. The channel must have been read
- * with its overwrites. For a thread, the parent channel is read from the store. */
+/* Computes the permissions of a member in a channel of the guild. The overwrites of `c` must have
+ * been read. If it is a thread, the parent channel is read from the store. */
 enum err member_permissions_in_channel(struct tx *tx, const struct member_access *s,
                                        const struct channel *c, uint64_t *ret);
 
@@ -56,7 +56,7 @@ enum err member_permissions_in_channel(struct tx *tx, const struct member_access
 
 struct explained_permission_step {
     struct str text;
-    bool has; /* the member has the permission after this step */
+    bool has; /* after this step of the computation, the member has the permission */
 };
 struct permission_explanation {
     struct list steps; /* struct explained_permission_step */
@@ -65,13 +65,15 @@ struct permission_explanation {
     struct str cause; /* if not allowed: the step that decided, and how to change it */
 };
 /* Explains step by step whether a member has a permission in a channel, or in the whole guild if c
- * is NULL. The computation is that of member_permissions_in_channel, with a trace. */
+ * is NULL. The result is always that of member_permissions_in_channel. */
 enum err explain_permission(struct tx *tx, const struct member_access *s, const struct channel *c,
                             unsigned permission_bit, struct permission_explanation *ret);
-/* Listener of call_refused. Explains which permission is missing, in which channel, and why. */
+/* Listener of the hook call_refused. Explains which permission is missing, in which channel, and
+ * why. */
 enum err explain_access_refusal(struct call *call, const struct call_refusal *refusal);
 
-/* Returns the error for a member who has none of the permissions `any` in the channel. */
+/* Returns the error for a member who needs one of the permissions `any` in the channel and has none
+ * of them. */
 enum err permission_error_in_channel(struct tx *tx, const struct member_access *s,
                                      const struct channel *c, uint64_t any);
 
@@ -89,7 +91,7 @@ enum err guild_channels_list(struct tx *tx, snowflake guild_id, struct list *ret
 enum err channel_insert(struct tx *tx, const struct channel *c);
 
 /* Finds or creates the direct channel of two accounts. *ret_new is true if it was created. A new
- * channel is not in the channel lists of the two users until private_channel_show_in_list. */
+ * channel appears in a user's channel list only after private_channel_show_in_list. */
 enum err direct_channel_find_or_create(struct tx *tx, snowflake a, snowflake b, struct channel *ret,
                                        bool *ret_new);
 
@@ -106,9 +108,9 @@ enum err private_channel_show_in_list(struct call *call, const struct channel *c
                                       snowflake user_id);
 enum err private_channel_show_to_recipients(struct call *call, const struct channel *c);
 
-/* Adds a user to a group and emits the events to its recipients. *ret_new is false, and nothing
- * changes, if the user is already in the group. `by` is the user who adds the user. Returns
- * ERR_MAX_RECIPIENTS if the group is full. */
+/* Adds `user` to a group on behalf of the user `by` and emits the events to the recipients. If the
+ * user is already in the group, nothing changes and *ret_new is false. Returns ERR_MAX_RECIPIENTS
+ * if the group is full. */
 enum err group_channel_add_user(struct call *call, const struct channel *c, const struct user *user,
                                 snowflake by, bool *ret_new);
 
@@ -120,19 +122,20 @@ struct slow_mode_writer {
     snowflake user_id;
     uint64_t permissions; /* permissions of the writer in the channel */
 };
-/* *ret_ms is the time until slow mode allows the writer's next message or thread; 0 if it is
- * allowed now. */
+/* *ret_ms is the number of milliseconds until slow mode allows the writer's next message (or
+ * thread, depending on kind); 0 if allowed now. */
 enum err slow_mode_remaining_ms(struct tx *tx, const struct slow_mode_writer *writer,
                                 enum slow_mode_kind kind, int64_t *ret_ms);
-/* Variant of slow_mode_remaining_ms for the caller; bots never wait. */
+/* Variant of slow_mode_remaining_ms for the caller. For bots *ret_ms is always 0. */
 enum err slow_mode_remaining_for_caller(struct call *call, const struct channel *c,
                                         enum slow_mode_kind kind, int64_t *ret_ms);
-/* Records that the caller writes or starts a thread now. Returns ERR_SLOW_MODE if it is too
- * early. */
+/* Records that the caller writes a message or starts a thread now. Returns ERR_SLOW_MODE if slow
+ * mode does not allow it yet. */
 enum err slow_mode_record_message(struct call *call, const struct channel *c,
                                   enum slow_mode_kind kind);
 
-/* Body of routes that create or change a channel; the channel type decides which fields apply. */
+/* Body of routes that create or change a channel. Which fields apply depends on the channel
+ * type. */
 struct channel_edit {
     struct opt_str name, topic, rtc_region, default_tag_setting;
     struct opt_int type, position, bitrate, user_limit, rate_limit_per_user, video_quality_mode,
@@ -151,14 +154,16 @@ enum err channel_update(struct tx *tx, const struct channel *c);
 
 enum { MAX_THREAD_MEMBERS = 1000 };
 
-/* Kinds of thread lists. In a listed thread, .member is set if the viewer has joined the thread. */
+/* Kinds of thread lists. In the results, .member is set for each thread that the viewer has
+ * joined. */
 enum thread_list_kind { THREADS_OPEN_IN_GUILD, THREADS_OPEN, THREADS_ARCHIVED, THREADS_JOINED };
 struct thread_list_query {
     enum thread_list_kind list;
-    snowflake of; /* id of the guild, or of the parent channel */
+    snowflake of; /* id of the guild (THREADS_OPEN_IN_GUILD), else of the parent channel */
     snowflake viewer, guild_id;
-    int64_t type, limit; /* type and limit apply to archived threads only */
-    int64_t before;      /* archived threads: a time in microseconds; joined threads: a thread id */
+    int64_t type, limit; /* channel type and limit; for archived threads only */
+    int64_t
+        before; /* end of the page: time in microseconds (archived threads) or thread id (joined) */
 };
 /* Lists threads, newest first: archived threads by archive time, joined and open ones by id. */
 enum err threads_list(struct tx *tx, const struct thread_list_query *page, struct list *ret);
@@ -178,11 +183,12 @@ enum err thread_member_delete(struct tx *tx, snowflake thread_id, snowflake user
 enum err thread_member_read_mute_settings(struct tx *tx, struct thread_member *m);
 enum err thread_member_update(struct tx *tx, const struct thread_member *m);
 enum err thread_member_set_flags(struct tx *tx, const struct thread_member *m, int64_t flags);
-/* Deletes up to `limit` thread memberships of a user in a guild, if joined at or before `until`. */
+/* Deletes at most `limit` thread memberships of a user in a guild, only those that began at or
+ * before the time `until`. */
 enum err thread_members_delete_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
                                        int64_t until, int64_t limit, int64_t *ret_gone);
-/* Reads the user's thread memberships into the field .member of each thread. threads_… takes all
- * open threads of a guild, sorted by id; thread_… takes one thread. */
+/* Reads the user's membership of each thread into its field .member. threads_read_… takes all open
+ * threads of a guild, sorted by id; thread_read_… takes one thread. */
 enum err threads_read_membership_of_user(struct tx *tx, snowflake guild_id, snowflake user_id,
                                          struct list *threads);
 enum err thread_read_membership_of_user(struct tx *tx, snowflake user_id, struct channel *thread);
@@ -193,14 +199,14 @@ void emit_thread_delete(struct call *call, const struct channel *thread);
 /* Returns ERR_MAX_ACTIVE_THREADS if the guild has the maximum number of open threads. */
 enum err check_active_thread_limit(struct tx *tx, snowflake guild_id);
 
-/* Checks whether messages of a thread may be changed or get reactions. Returns ERR_THREAD_ARCHIVED
- * or ERR_THREAD_LOCKED; always OK for channels that are not threads. */
+/* Checks whether messages of a thread may be edited and get reactions. Returns ERR_THREAD_ARCHIVED
+ * or ERR_THREAD_LOCKED. Always returns OK for channels that are not threads. */
 enum err check_thread_is_open(const struct channel *c, uint64_t perms);
 
 /* Schedules the automatic archiving of an open thread. Call it when the thread is created or
  * unarchived, or when its auto-archive duration changes. */
 enum err thread_schedule_archiving(struct call *call, const struct channel *thread);
-/* True if the thread is archived, or will be archived within a minute unless someone writes. */
+/* True if the thread is archived, or will be archived within a minute if nobody writes. */
 bool thread_is_nearly_archived(const struct channel *thread);
 
 /* Returns the audience of events about a channel: members who can view the guild channel, or the

@@ -4,7 +4,9 @@
 #include "api/hooks.h"
 #include "platform/channels/internal.h"
 
-enum { ROWS_OF_EMPTY_CHANNEL = 24 }; /* a channel counts as 24 rows plus its deleted rows */
+enum {
+    ROWS_OF_EMPTY_CHANNEL = 24
+}; /* a deleted channel counts as 24 rows, plus the rows that are deleted with it */
 
 static enum err find_next_channel_to_delete(struct tx *tx, struct sql sql, snowflake id,
                                             snowflake *ret, bool *ret_found)
@@ -17,8 +19,8 @@ static enum err find_next_channel_to_delete(struct tx *tx, struct sql sql, snowf
     return e;
 }
 
-/* Deletes channels. next is SQL that selects one channel of the guild or parent channel with this
- * id. */
+/* Deletes channels. `next` is SQL that selects the next channel of the guild or parent channel
+ * `id`. */
 static enum err delete_channels_with_sql(struct call *call, struct sql next, snowflake id,
                                          struct deletion_step_limits *step)
 {
@@ -50,9 +52,9 @@ static enum err delete_channel_row_batch(struct call *call, snowflake id)
 static const char MARK_CHANNEL[] =
     "update channels set type = -1, guild_id = null, parent_id = null where id = $1";
 
-/* Marks the open threads of a channel; the condition on guild_id lets the query use an index.
- * Archived threads, of which there may be many, are not marked: they are found through their
- * parent. */
+/* Marks the open threads of a channel as deleted; the condition on guild_id lets the query use an
+ * index. Archived threads, which may be many, need no mark, because queries check their parent's
+ * mark. */
 static const char MARK_THREADS[] =
     "update channels set type = -1, guild_id = null where guild_id = "
     "(select guild_id from channels where id = $1) and thread_archived = 0 and +parent_id = $1";
@@ -87,7 +89,8 @@ const struct job_kind channel_deletion_job = {
 
 /* --- deletion of a guild ---------------------------------------------------------------- */
 
-/* Marks the channels of a guild. Threads are not marked; they are found through their parent. */
+/* Marks the channels of a guild as deleted. Threads need no mark, because queries check their
+ * parent's mark. */
 static const char MARK_OF_GUILD[] = "update channels set type = -1 where guild_id = $1 and "
                                     "thread_archived = 0 and not type between 10 and 12";
 

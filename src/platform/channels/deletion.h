@@ -4,7 +4,7 @@
 
 #include "api/deletion.h"
 
-/* Deletes a channel that is not a category, with its threads; a thread; or an empty group. */
+/* Deletes a channel (not a category) with its threads, a thread, or an empty group. */
 enum err channel_delete(struct call *call, snowflake id);
 
 /* SQL condition: the channel or thread with this id is being deleted, because its row or that of

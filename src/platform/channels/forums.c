@@ -12,7 +12,7 @@ static enum err refuse_forum_field(struct call *call, const struct json_path *at
 
 static const char IS_EMOJI[] = "select 1 from emojis where id = $1 and guild_id = $2";
 
-/* At most one of id and name may be set: an emoji of the guild, or a Unicode emoji. */
+/* Adds a form error if both id (emoji of the guild) and name (Unicode emoji) are set. */
 static enum err validate_forum_emoji(struct call *call, const struct json_path *up,
                                      const struct opt_id *id, const struct opt_str *name,
                                      snowflake guild_id)
@@ -84,7 +84,7 @@ enum err forum_edit_validate(struct call *call, const struct json_path *here,
     return validate_forum_emoji(call, &at, &r->emoji_id, &r->emoji_name, c->guild_id.value);
 }
 
-/* Stored tags have both emoji fields; a field that is not set is null. */
+/* Sets the emoji field that the body does not have to null, because stored tags have both. */
 static void set_missing_emoji_fields_null(struct opt_id *id, struct opt_str *name)
 {
     if (id->given == ABSENT)

@@ -30,7 +30,8 @@ enum err list_guild_channels(struct call *call)
 
 /* --- POST /guilds/{guild.id}/channels ------------------------------------------------- */
 
-/* Sets the overwrites of a new channel: those of the body, or else those of its category. */
+/* Sets the overwrites of a new channel: those of the body or, if the body has none, those of the
+ * category. */
 static enum err choose_initial_overwrites(struct call *call, const struct channel_edit *in,
                                           struct channel *c)
 {
@@ -96,13 +97,13 @@ enum err create_guild_channel(struct call *call)
 
 /* --- PATCH /guilds/{guild.id}/channels ------------------------------------------------ */
 
-/* Results of the channel moves of a request so far. */
+/* Progress of a request that moves channels. */
 struct channel_moves {
     struct list moved, synchronized; /* snowflakes */
     size_t overwrites;               /* number of overwrites that were compared or written so far */
 };
 
-/* Copies the category's overwrites to a channel that has already been moved into the category. */
+/* Copies the category's overwrites to a channel that the request moved into the category. */
 static enum err copy_category_overwrites(struct call *call, snowflake id,
                                          const struct json_path *here, struct channel_moves *all,
                                          bool *ret_changed)
@@ -169,8 +170,9 @@ static enum err move_guild_channel(struct call *call, const struct json_path *he
     return e;
 }
 
-/* Emits CHANNEL_UPDATE for all changed channels. Channels with new overwrites are emitted in this
- * transaction, because their viewers change; a job may emit the channels that only moved. */
+/* Emits CHANNEL_UPDATE for all changed channels. A channel whose overwrites changed is emitted in
+ * this transaction, because the change affects who can view it. Channels that only moved may be
+ * emitted later by a job. */
 static enum err emit_channel_moves(struct call *call, const struct channel_moves *all)
 {
     const snowflake *locked = all->synchronized.items, *moved = all->moved.items;
@@ -190,7 +192,7 @@ enum err move_guild_channels(struct call *call)
     const struct list *moves = call->body;
     struct channel_moves all = { 0 };
 
-    /* Form errors are reported for every invalid entry, not only for the first. */
+    /* Checks all entries, so that the reply reports every invalid one. */
     for (size_t i = 0; i < moves->count; i++) {
         struct json_path here = json_path_index(NULL, i);
         enum err e = move_guild_channel(call, &here,

@@ -7,8 +7,9 @@ static enum err require_channel_is_not_thread(const struct channel *c)
     return channel_is_thread(c->type) ? ERR_CHANNEL_TYPE : OK;
 }
 
-/* Emits CHANNEL_UPDATE for the changed channel. If the channel is a category, also updates the
- * channels that are synchronised with it. now is the number of overwrites after the change. */
+/* Emits CHANNEL_UPDATE for the channel whose overwrites changed. If it is a category, also updates
+ * the channels that are synchronised with it. `now` is the channel's number of overwrites after the
+ * change. */
 static enum err emit_and_propagate_overwrites(struct call *call, size_t now)
 {
     const struct channel *c = call->target.channel;
@@ -17,8 +18,8 @@ static enum err emit_and_propagate_overwrites(struct call *call, size_t now)
     return e ? e : category_copy_overwrites_to_channels(call, c, now);
 }
 
-/* Limit for overwrites_are_audited_singly: number of overwrites before the change plus number after
- * it. Each audit log entry is a row and an event, and one request may change hundreds of
+/* Limit of overwrites_are_audited_singly for the sum of the numbers of overwrites before and after
+ * the change. Each audit log entry is a row and an event, and one request may change hundreds of
  * overwrites. */
 enum { MAX_AUDITED_SINGLY = 32 };
 
@@ -30,8 +31,8 @@ static const struct field audited_overwrite[] = {
     { 0 },
 };
 
-/* Writes the audit log entry of an overwrite. before is NULL for a new one, now for a deleted
- * one. */
+/* Writes the audit log entry of an overwrite. before is NULL if it is new; now is NULL if it was
+ * deleted. */
 static enum err audit_overwrite_change(struct call *call, const struct overwrite *before,
                                        const struct overwrite *now)
 {

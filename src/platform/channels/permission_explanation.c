@@ -29,7 +29,8 @@ static struct str find_role_name(const struct explainer *x, snowflake id)
 
 enum { NAMED_ROLES_MAX = 10, ROLE_NAMES_BYTES = 8 * 1024 };
 
-/* Returns "@everyone, Crew, Helpers", with at most 10 roles of 400 bytes. */
+/* Returns the names of the member's roles, such as "@everyone, Crew, Helpers": at most 10 names of
+ * at most 400 bytes. */
 static struct str format_member_role_names(const struct explainer *x)
 {
     struct buf out;
@@ -42,7 +43,8 @@ static struct str format_member_role_names(const struct explainer *x)
     return buf_move_to_arena(&out, x->arena);
 }
 
-/* Adds a step per role to the trace; the computation gets only the union of their permissions. */
+/* Adds a step per role to the trace, because the permission computation itself only gets the union
+ * of the roles' permissions. */
 static void add_role_steps_to_trace(struct explainer *x)
 {
     const struct permission_input *in = &x->access->input;
@@ -73,7 +75,8 @@ static enum err permission_explainer_init(struct explainer *x, struct tx *tx,
     *x = (struct explainer){ .arena = tx_arena(tx), .access = s, .channel = c };
     if (!e)
         e = guild_roles_list(tx, s->guild_id, &x->roles);
-    /* A thread has the overwrites of its parent, where an administrator changes them. */
+    /* A thread has no overwrites of its own: explain those of its parent, where an administrator
+     * can change them. */
     if (!e && c && channel_is_thread(c->type)) {
         e = channel_find(tx, c->parent_id.value, &parent);
         c = &parent;
@@ -101,7 +104,8 @@ static struct str format_timeout_sentence(const struct explainer *x)
     return str_printf(x->arena, "%.*s is timed out until %.19s UTC", STR_ARGS(x->user), until);
 }
 
-/* Returns how the step changes the permission, as a sentence; "" if it does not change it. */
+/* Returns a sentence that explains how the step changes the permission; "" if the step does not
+ * change it. */
 static struct str format_step_sentence(const struct explainer *x,
                                        const struct permission_step *step, uint64_t bit,
                                        const char *name)
@@ -160,7 +164,7 @@ static struct str format_step_sentence(const struct explainer *x,
     return STR("");
 }
 
-/* Returns an instruction for the administrator that would change the result of the step. */
+/* Returns how an administrator can change the result of the step, as an instruction. */
 static const char *describe_fix_of_permission_step(enum permission_step_kind kind)
 {
     switch (kind) {
@@ -186,8 +190,8 @@ static const char *describe_fix_of_permission_step(enum permission_step_kind kin
     }
 }
 
-/* Returns the permission without which the step removes other permissions, such as VIEW_CHANNEL; 0
- * if the step does not depend on a permission. */
+/* Some steps remove other permissions if one permission, such as VIEW_CHANNEL, is missing. Returns
+ * that permission; 0 for steps that do not depend on one. */
 static uint64_t required_permission(enum permission_step_kind kind)
 {
     switch (kind) {
@@ -204,7 +208,8 @@ static uint64_t required_permission(enum permission_step_kind kind)
     }
 }
 
-/* Returns the last step that removed the permission, or NULL if no step granted it. */
+/* Returns the last step of the trace that removed the permission; NULL if no step ever granted
+ * it. */
 static const struct permission_step *find_deciding_step(const struct permission_trace *trace,
                                                         uint64_t bit)
 {
@@ -212,13 +217,14 @@ static const struct permission_step *find_deciding_step(const struct permission_
 
     for (size_t i = 0; i < trace->count; i++) {
         const struct permission_step *s = &trace->steps[i];
-        /* A step that removes permissions because VIEW_CHANNEL is missing also lists VIEW_CHANNEL
-         * as removed, but is not the cause of its absence. */
+        /* If VIEW_CHANNEL is missing, this step also lists VIEW_CHANNEL as removed. But an earlier
+         * step is the cause. */
         if (required_permission(s->kind) == bit)
             continue;
         bool takes = s->deny & bit || (s->kind == STEP_THREAD && bit & PERMISSION(SEND_MESSAGES));
 
-        /* If another role allows the permission, `after` contains it despite this deny. */
+        /* This overwrite denies the permission. If `after` still contains it, another role allows
+         * it. */
         if (takes && !(s->after & bit))
             found = s;
         else if (s->after & bit)
@@ -378,7 +384,7 @@ static enum err explain_missing_access(struct call *call)
                : OK;
 }
 
-/* Explains why a restricted member is refused, which happens before permissions are checked. */
+/* Explains why a restricted member is refused. This check runs before the permission checks. */
 static enum err explain_member_restriction(struct call *call)
 {
     const struct member_access *s = call->target.member_access;

@@ -32,15 +32,16 @@
     "is null then null else (select p.available_tags from "        \
     "channels p where p.id = channels.parent_id) end"
 #define CHANNEL_COLUMNS COLUMNS_WITH(LAST_MESSAGE, MESSAGE_COUNT, COUNTED)
-/* Columns of user $2's membership in the thread, selected after the columns of the channel. */
+/* Columns of user $2's membership in the thread, which queries select after the channel's
+ * columns. */
 #define OWN_COLUMNS                                                                    \
     ", (select o.joined_at from thread_members o where o.thread_id = channels.id and " \
     "o.user_id = $2), (select o.flags from thread_members o where o.thread_id = "      \
     "channels.id and o.user_id = $2)"
 
 enum { TYPE_COLUMN = 2, LAST_COLUMN = 13, COUNT_COLUMN = 23, OWN_COLUMN = 36 };
-/* Maximum number of children that are listed, archived threads last. Deletion emits no events for
- * further threads. */
+/* Maximum number of children that are listed; archived threads are last. If a channel has more
+ * threads, its deletion emits no events for the others. */
 enum { MOST_CHILDREN = 500 };
 
 static struct opt_int optional_int_from_row(const struct rows *r, int column)
@@ -66,8 +67,8 @@ static const struct thread_metadata *thread_metadata_from_row(const struct rows 
     return t;
 }
 
-/* total_message_sent excludes the first message of a forum post; message_count also excludes
- * deleted messages. */
+/* Two counters of a thread: total_message_sent excludes the first message of a forum post;
+ * message_count also excludes deleted messages. */
 static void thread_counts_from_row(const struct rows *r, struct channel *c)
 {
     c->messages_written = row_int(r, 23);
@@ -88,8 +89,8 @@ static bool forum_tags_contain_id(const struct list *tags, snowflake id)
     return false;
 }
 
-/* Ignores tags that the forum no longer has: when a tag is deleted, the threads with that tag,
- * possibly many, are not updated. */
+/* Skips tags that the forum no longer has. Deleting a tag does not update the threads with this
+ * tag, because they may be many. */
 static void forum_tags_from_row(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -191,12 +192,12 @@ enum err user_channels_list_page(struct tx *tx, snowflake user_id, snowflake aft
     return e ? e : user_channels_read_recipients(tx, user_id, ret);
 }
 
-/* A negative type marks a channel that is being deleted. */
+/* The type of a channel that is being deleted is negative; such channels are not found. */
 static const char FIND_CHANNEL[] =
     "select " CHANNEL_COLUMNS " from channels where id = $1 and type >= 0";
 
-/* FIND_CHANNEL split into two queries: columns that rarely change, which the query cache may hold,
- * and columns that every message changes. */
+/* FIND_CHANNEL split into two queries. The first selects columns that rarely change, so the query
+ * cache can hold its result; the second selects columns that every message changes. */
 static const char FIND_STABLE_COLUMNS[] =
     "select " COLUMNS_WITH("0", "0", COUNTED) " from channels where id = $1 and type >= 0";
 static const char FIND_CHANGING_COLUMNS[] =
@@ -302,8 +303,8 @@ enum err guild_channels_list(struct tx *tx, snowflake guild_id, struct list *ret
 
 /* --- channels of a category, threads of a channel ------------------------------------ */
 
-/* A channel may have 100,000 archived threads: open threads are found through an index on guild_id,
- * and only as many archived threads are read as are returned. */
+/* A channel may have 100,000 archived threads. So open threads are found through an index on
+ * guild_id, and only as many archived threads are read as are returned. */
 static const char OPEN_OF_PARENT[] =
     "select " CHANNEL_COLUMNS " from channels where guild_id = "
     "(select guild_id from channels where id = $1) and thread_archived = 0 and "

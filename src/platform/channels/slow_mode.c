@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 
-/* SQL statements for each enum slow_mode_kind. Messages and threads have separate timestamps, so a
- * member who has just written can start a thread. */
+/* SQL for each enum slow_mode_kind. Messages and threads have separate timestamps: a member who has
+ * just written may still start a thread. */
 static const struct slow_mode_statements {
     struct sql last, record;
 } slow_mode_statements[] = {
@@ -18,7 +18,7 @@ static const struct slow_mode_statements {
                        "thread_at = $3" },
 };
 
-/* Moderators of a channel are exempt from slow mode. */
+/* Returns false for moderators, who are exempt from slow mode. */
 static bool slow_mode_applies(const struct channel *c, uint64_t perms)
 {
     const uint64_t exempt =

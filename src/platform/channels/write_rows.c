@@ -63,7 +63,7 @@ static struct value bind_optional_list(struct tx *tx, const struct type *type,
     return v_text(json_column_encode(tx_arena(tx), type, &list->value));
 }
 
-/* A forum post always has a list of tags, possibly empty; other channels have null. */
+/* Returns the JSON list of a forum post's tags, "[]" if it has none; null for other channels. */
 static struct value bind_applied_tags(struct tx *tx, const struct opt_list *tags)
 {
     return tags->given == GIVEN ? v_text(json_column_encode(tx_arena(tx), &type_ids, &tags->value))

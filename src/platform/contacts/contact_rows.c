@@ -66,7 +66,8 @@ static const char ADD_MANY[] =
          "($1, $24, $25), ($1, $26, $27), ($1, $28, $29), ($1, $30, $31), ($1, $32, $33)" CHANGES;
 static const char EXISTS[] = "select 1 from contacts where user_id = $1 and digest = $2";
 
-/* Number of rows that ADD_MANY inserts, and number of phone numbers that BY_PHONES searches. */
+/* Number of rows per statement that ADD_MANY inserts, and of phone numbers that BY_PHONES
+ * searches. */
 enum { ROWS_PER_STATEMENT = 16 };
 
 static int compare_contacts_by_digest(const void *a, const void *b)
@@ -124,7 +125,8 @@ static enum err insert_contacts(struct tx *tx, snowflake user_id, const struct l
     return e;
 }
 
-/* Writes only differences, because clients upload the same address book again and again. */
+/* Writes only the differences between the stored and the new address book, because clients upload
+ * the same address book repeatedly. */
 enum err address_book_replace_contacts(struct tx *tx, snowflake user_id, struct list *contacts)
 {
     struct contact *all = contacts->items;

@@ -10,7 +10,8 @@ static const struct rate_limit limit_contacts = { .name = "contacts",
                                                   .count = 10,
                                                   .window_s = 600 };
 
-/* Only callers with a phone number may search by phone number. *ret is the caller's number. */
+/* Returns an error if the caller has no phone number, because only such callers may search by phone
+ * number. *ret is the number. */
 static enum err require_caller_phone(struct call *call, struct str *ret)
 {
     struct user me;
@@ -34,9 +35,10 @@ static void emit_contacts_connection_update(struct call *call)
 
 /* --- suggestions of the caller to other users ---------------------------------------- */
 
-/* *ret is true if the caller may still be suggested to the owner of this phone number: the caller's
- * address book allows everybody, or it contains the number. If reverse is true (the other user has
- * the caller's number), both conditions and friend_sync are required. */
+/* *ret is true if the caller may still be suggested to the owner of this phone number. If reverse
+ * is false, the caller's address book must allow suggestions to everybody, or contain the number.
+ * If reverse is true (the other user's address book contains the caller's number), both conditions
+ * and friend_sync are required. */
 static enum err suggestion_is_still_allowed(struct call *call, const struct address_book *mine,
                                             bool reverse, struct opt_str phone, bool *ret)
 {
@@ -51,7 +53,8 @@ static enum err suggestion_is_still_allowed(struct call *call, const struct addr
         ret);
 }
 
-/* Deletes suggestions of the caller to other users that the address book no longer allows. */
+/* Deletes suggestions of the caller to other users that the caller's address book settings no
+ * longer allow. */
 static enum err withdraw_some_friend_suggestions(struct call *call, const struct address_book *mine,
                                                  struct str source)
 {
@@ -163,8 +166,8 @@ static enum err can_be_found_by_phone(struct tx *tx, snowflake id, bool *ret)
     return e;
 }
 
-/* *ret is true if the other account can be found by phone number. If that account allows
- * suggestions only to mutual contacts, its address book must also contain the caller's number. */
+/* *ret is true if the other account can be found by phone number. If it allows suggestions only to
+ * mutual contacts, its address book must also contain the caller's number. */
 static enum err account_allows_suggestion(struct call *call, snowflake other, struct str my_digest,
                                           const struct address_book *theirs, bool *ret)
 {
@@ -209,7 +212,7 @@ static bool is_already_suggested(const struct list *offers, snowflake id)
     return false;
 }
 
-/* Returns the name of the first entry with this number in the caller's address book. */
+/* Returns the name of the first uploaded contact with this phone number. */
 static struct opt_str find_contact_name(const struct contacts_body *in, struct str phone)
 {
     const struct contact_entry *all = in->friend_list_entries.items;

@@ -27,7 +27,8 @@ struct contacts_reply {
     struct opt_str bulk_add_token;
     struct list friend_suggestions; /* struct friend_suggestion */
 };
-/* Address book, which the API shows as a linked account of a platform named "contacts". */
+/* Settings of an address book. The API shows an address book as a connection to a platform named
+ * "contacts". */
 struct contact_connection {
     struct str id, type, name;
     bool verified, revoked, friend_sync, show_activity, two_way_link;
@@ -47,7 +48,7 @@ extern const struct schema connections_changed_schema;
 
 /* --- contact_rows.c: address books ---------------------------------------------------- */
 
-/* Users to whom the owner of an address book may be suggested as a friend. */
+/* To which users the owner of an address book may be suggested as a friend. */
 enum friend_suggestion_audience { SUGGEST_TO_MUTUAL_CONTACTS = 1, SUGGEST_TO_EVERYBODY = 2 };
 
 struct address_book {
@@ -58,14 +59,14 @@ struct address_book {
 enum err address_book_find(struct tx *tx, snowflake user_id, struct address_book *ret);
 enum err address_book_write(struct tx *tx, snowflake user_id, const struct address_book *l);
 
-/* An entry of an address book as stored: digest of the phone number, and name. */
+/* A contact of an address book as stored: name and digest of the phone number. */
 struct contact {
     struct str digest;
     struct opt_str name;
 };
 struct str compute_phone_number_digest(const struct auth *auth, struct arena *arena,
                                        struct str number);
-/* Replaces the address book with these entries (struct contact); sorts the list. */
+/* Replaces the contacts of an address book (struct contact). Sorts the list. */
 enum err address_book_replace_contacts(struct tx *tx, snowflake user_id, struct list *contacts);
 enum err address_book_contains_phone_number(struct tx *tx, snowflake user_id, struct str digest,
                                             bool *ret);
@@ -74,8 +75,8 @@ struct account_of_phone_number {
     snowflake id;
     struct str phone;
 };
-/* Finds the accounts (struct account_of_phone_number) with the phone numbers of these struct
- * contact_entry. */
+/* Finds the accounts (struct account_of_phone_number) whose phone numbers are in `entries` (struct
+ * contact_entry). */
 enum err users_find_by_phone(struct tx *tx, const struct list *entries, struct list *ret);
 /* Lists the accounts whose address book contains the phone number with this digest, if they allow
  * suggestions to everybody. */

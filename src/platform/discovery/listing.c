@@ -1,9 +1,8 @@
-/* listing.c - GET /discoverable-guilds: pages of the public list, and search in it.
- *
- * A request examines the largest discoverable guilds, at most LISTED_GUILDS_MAX, by a partial
- * index; filters run on these rows in the background, so no event loop waits and the cost does not
- * depend on the number of guilds. A guild beyond that number is not in the list; it is still found
- * by guild_ids, and can still be joined. */
+/* listing.c - GET /discoverable-guilds: pages of the public list, and search in it. A request
+ * examines at most LISTED_GUILDS_MAX guilds, the largest ones, by a partial index. Filters run on
+ * these rows in the background, so that no event loop waits, and the cost does not depend on the
+ * number of guilds. A smaller guild is not in the list, but guild_ids finds it, and users can join
+ * it. */
 #include "gateway/gateway.h"
 #include "model/fields/rows.h"
 #include "model/text/search_words.h"
@@ -118,7 +117,8 @@ const struct schema discovery_search_query_schema = {
 
 /* --- rows ------------------------------------------------------------------------------- */
 
-/* The condition is that of the partial index guilds_discoverable, word for word. */
+/* The condition must be word for word that of the partial index guilds_discoverable; otherwise the
+ * index is not used. */
 #define DISCOVERABLE_GUILDS                                                                  \
     "select g.id, g.name, g.icon, g.description, g.banner, g.splash, g.discovery_splash, "   \
     "g.features, g.vanity_code, g.preferred_locale, g.member_count, d.primary_category_id, " \

@@ -139,7 +139,8 @@ static const char FIND_METADATA[] =
     "select primary_category_id, keywords, emoji_discoverability_enabled, is_published, "
     "reasons_to_join, social_links, about, category_ids from guild_discovery where guild_id = $1";
 
-/* Reads the entry of a guild; a guild without a row has the default values. */
+/* Reads category, keywords and texts of a guild. If the guild has no row, they have their
+ * defaults. */
 static enum err discovery_metadata_read(struct tx *tx, snowflake guild_id,
                                         struct discovery_metadata *ret)
 {
@@ -244,7 +245,7 @@ enum err modify_discovery_metadata(struct call *call)
     return e ? e : call_reply_with_object(call, &now);
 }
 
-/* Copies the list of ids without this one. */
+/* Returns a copy of the list without the id. */
 static struct list copy_category_ids_without(struct arena *arena, const struct list *ids,
                                              int64_t id)
 {

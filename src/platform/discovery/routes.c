@@ -25,7 +25,8 @@ static const struct schema join_query_schema = {
     .doc = "How to join.",
 };
 
-/* Bans, paused joins, screening and limits apply as with an invite (member_add_to_guild). */
+/* Adds the caller to the guild. The rules are the same as for an invite: bans, paused joins,
+ * screening, limits (member_add_to_guild). */
 static enum err join_discoverable_guild(struct call *call)
 {
     const struct join_query *in = call->query;
@@ -49,11 +50,12 @@ static enum err join_discoverable_guild(struct call *call)
     return e ? e : call_reply_with_object(call, g);
 }
 
-/* Joining by the list has its own limit per account, so that a script cannot enter every guild. */
+/* Rate limit per account for joining guilds of the list, so that a script cannot join every
+ * guild. */
 static const struct rate_limit limit_join = {
     .name = "discovery-join", .count = 10, .window_s = 600, .strict = true
 };
-/* A search examines up to 5,000 guilds in the background. */
+/* Rate limit of searches: each search examines up to 5,000 guilds in the background. */
 static const struct rate_limit limit_search = { .name = "discovery-search",
                                                 .count = 20,
                                                 .window_s = 10 };

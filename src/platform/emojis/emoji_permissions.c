@@ -12,8 +12,8 @@ static bool emoji_allows_any_of_roles(const struct emoji *e, const struct list *
     return e->roles.count == 0;
 }
 
-/* Checks the use of an emoji of another guild, or of one that is restricted to roles: the account
- * must be a member of the emoji's guild and have one of the emoji's roles. */
+/* Checks the use of an emoji that belongs to another guild or is restricted to roles. The account
+ * must be a member of the emoji's guild and, if the emoji has roles, have one of them. */
 static enum err check_emoji_use_as_member(struct tx *tx, const struct emoji_user *account,
                                           const struct emoji *emoji)
 {

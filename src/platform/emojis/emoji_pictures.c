@@ -1,7 +1,7 @@
 /* emoji_pictures.c - GET /emojis/{file}: the picture of an emoji. */
 #include "platform/emojis/internal.h"
 
-/* Every file extension returns the picture as it was uploaded. */
+/* Replies with the picture as it was uploaded. The file extension in the path does not matter. */
 static enum err get_emoji_picture(struct call *call)
 {
     struct str file = call_get_path_text(call, "file"), number = str_cut(&file, '.');

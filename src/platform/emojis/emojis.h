@@ -27,22 +27,22 @@ enum err emojis_read_uploaders(struct tx *tx, struct list *emojis);
 
 /* --- permission to change emoji ------------------------------------------------------- */
 
-/* Checks whether the caller may change an emoji, sticker or sound that user_id uploaded to the
- * call's guild. CREATE_GUILD_EXPRESSIONS suffices if the caller uploaded it; otherwise
- * MANAGE_GUILD_EXPRESSIONS is needed. */
+/* Checks whether the caller may change an emoji, sticker or sound of the call's guild that user_id
+ * uploaded. The caller needs MANAGE_GUILD_EXPRESSIONS; CREATE_GUILD_EXPRESSIONS suffices for the
+ * caller's own uploads. */
 enum err check_expression_permission(const struct call *call, snowflake user_id);
 
 /* --- permission to use emoji ---------------------------------------------------------- */
 
-/* The account that wants to use an emoji, and the guild where it wants to use the emoji. */
+/* An account, and where it wants to use an emoji. */
 struct emoji_user {
     snowflake user_id;        /* 0 if a webhook uses the emoji */
     snowflake application_id; /* 0 if the account is not an app */
-    snowflake guild_id;       /* 0 if the emoji is used in a private channel */
-    uint64_t permissions;     /* permissions of the account in the channel */
+    snowflake guild_id;       /* guild in which the emoji is used; 0 in a private channel */
+    uint64_t permissions;     /* permissions of the account in that channel */
 };
-/* Finds an emoji. Returns ERR_UNKNOWN_EMOJI also if the account may not use the emoji in that
- * guild. */
+/* Finds an emoji. Returns ERR_UNKNOWN_EMOJI if it does not exist or the account may not use it
+ * there. */
 enum err emoji_find_usable(struct tx *tx, const struct emoji_user *account, snowflake id,
                            struct emoji *ret);
 
@@ -57,23 +57,24 @@ struct emoji_patch {
     struct opt_str name;
     struct opt_list roles;
 };
-/* Id and picture hash of a new emoji. The picture is stored before the handler runs. */
+/* Id and picture hash of a new emoji, which an earlier stage passes to the handler. */
 struct emoji_upload {
     snowflake id;
     struct opt_str image;
 };
 
-/* Schedules the storing of the new emoji's picture before the handler runs; `check` runs before
- * that. Call it in the field .prepare of a route. */
+/* Call it in the field .prepare of a route that creates an emoji: runs `check`, then stores the
+ * emoji's picture, both before the handler. */
 enum err emoji_prepare_upload(struct call *call, enum err (*check)(struct call *call));
-/* Builds an emoji from the call's body; the calling function sets guild or application. */
+/* Builds an emoji from the call's body. The caller then sets the field guild_id or
+ * application_id. */
 struct emoji emoji_from_create_request(struct call *call);
 
 extern const struct type type_emoji_image;
 extern const struct type emoji_create_body, emoji_patch_body, application_emoji_create_body,
     application_emoji_patch_body;
 
-/* Rate limit that changes of emoji, stickers and sounds of a guild share. */
+/* Shared rate limit of all changes of a guild's emoji, stickers and sounds. */
 extern const struct rate_limit limit_expression_writes;
 
 extern const struct domain emojis_domain;      /* routes of guild emoji */

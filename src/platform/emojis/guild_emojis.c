@@ -24,7 +24,8 @@ static enum err read_emojis_of_guild_object(struct call *call, struct guild *g)
     return guild_emojis_list(call->tx, g->id, &g->emojis);
 }
 
-/* Only members who may create or manage expressions can see who uploaded an emoji. */
+/* Reads who uploaded the emoji, if the caller may create or manage expressions. Other callers may
+ * not see it. */
 static enum err read_uploaders_if_permitted(struct call *call, struct list *emojis)
 {
     return call->target.permissions & PERMISSIONS_SEE_UPLOADERS
@@ -71,7 +72,8 @@ static enum err audit_emoji_change(struct call *call, enum audit_action action,
     return audit_record_changes(call, any->guild_id, action, any->id, NULL, changes);
 }
 
-/* The maximum applies to static and to animated emoji separately. */
+/* Returns the maximum number of static emoji of a guild, which is also the maximum number of its
+ * animated emoji. */
 static int64_t max_emojis_of_guild(const struct guild *g)
 {
     static const int64_t by_tier[] = { 50, 100, 150, 250 };

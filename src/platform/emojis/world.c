@@ -51,7 +51,8 @@ static bool world_emoji_is_animated(const struct world_emoji *in)
                                     : in->animated.value;
 }
 
-/* Fields that the file omits are not changed; neither is the picture of an existing emoji. */
+/* Writes an imported emoji. An existing emoji keeps its picture, and the fields that the file
+ * omits. */
 static enum err write_imported_emoji(struct world_file_importer *im, const struct world_emoji *in,
                                      struct emoji made, const struct json_path *at)
 {

@@ -33,7 +33,7 @@ static void deleted_entitlement_from_row(const struct rows *r, snowflake user_id
 }
 
 /* Deletes an entitlement. Emits ENTITLEMENT_DELETE to the app's bot, unless the entitlement was
- * already marked as deleted. */
+ * already removed (its row was only marked). */
 static enum err delete_and_emit_entitlement(struct call *call, struct deleted_entitlement *x)
 {
     x->was.deleted = true;

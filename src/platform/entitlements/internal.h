@@ -37,8 +37,8 @@ enum err sku_find(struct tx *tx, snowflake id, struct sku *ret);
 /* Returns ERR_UNKNOWN_ENTITLEMENT if the application has no such entitlement, or it was removed. */
 enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
                           struct entitlement *ret);
-/* Lists entitlements, oldest first. If only q->before is given, lists the entitlements just before
- * that id. */
+/* Lists entitlements, oldest first. If q has only `before`, lists the last entitlements before that
+ * id. */
 enum err entitlements_list(struct tx *tx, snowflake application_id,
                            const struct entitlements_query *q, struct list *ret);
 /* *ret is true if the owner of e already has an unconsumed entitlement to the same SKU. */
@@ -53,7 +53,8 @@ enum err subscription_entitlement_find(struct tx *tx, snowflake sku_id, snowflak
 
 /* --- subscriptions.c ------------------------------------------------------------------ */
 
-/* Emits the event to the application's bot; no effect if the entitlement is not a subscription. */
+/* Emits a subscription event to the application's bot. Does nothing if the entitlement is not to a
+ * subscription SKU. */
 void subscription_emit_event(struct call *call, enum event what, snowflake bot_id,
                              const struct entitlement *e);
 enum err list_subscriptions(struct call *call);

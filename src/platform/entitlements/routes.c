@@ -60,8 +60,8 @@ static enum err list_current_user_entitlements(struct call *call)
     return e ? e : call_reply_with_object(call, &found);
 }
 
-/* The caller or the application's bot must be in the guild, because the reply reveals the guild's
- * owner to any caller who guesses the guild's id. */
+/* Finds a guild and checks that the caller or the application's bot is a member. Otherwise a caller
+ * who guesses guild ids would learn each guild's owner from the reply. */
 static enum err find_guild_of_caller_or_bot(struct call *call, snowflake id, struct guild *ret)
 {
     struct member m;
@@ -74,7 +74,8 @@ static enum err find_guild_of_caller_or_bot(struct call *call, snowflake id, str
     return e ? e : guild_find(call->tx, id, ret);
 }
 
-/* The API requires a user id, so the entitlement of a guild has the id of the guild's owner. */
+/* Sets the owner of an entitlement. The entitlement of a guild also has the id of the guild's
+ * owner, because the API requires a user id. */
 static enum err resolve_entitlement_owner(struct call *call, struct entitlement *e)
 {
     const struct entitlement_create_request *in = call->body;
@@ -129,7 +130,8 @@ static enum err create_test_entitlement(struct call *call)
     return call_reply_with_object(call, &made);
 }
 
-/* Hook for messages with premium buttons, which may offer only SKUs of the sending app. */
+/* Hook for messages with premium buttons: checks that the SKU of a button belongs to the app that
+ * sends the message. */
 static enum err require_sku_of_application(struct call *call, const struct premium_button *offer)
 {
     struct sku sku;
@@ -140,7 +142,7 @@ static enum err require_sku_of_application(struct call *call, const struct premi
 
 /* --- consuming and deleting entitlements --------------------------------------------- */
 
-/* Consuming is idempotent: repeated calls emit no event. */
+/* Marks an entitlement as consumed. If it already is, changes nothing and emits no event. */
 static enum err consume_entitlement(struct call *call)
 {
     struct entitlement used;
@@ -157,7 +159,8 @@ static enum err consume_entitlement(struct call *call)
     return e;
 }
 
-/* Deleting a test entitlement ends its subscription; subscription routes still return it. */
+/* Removes a test entitlement, which ends its subscription. The subscription routes still return the
+ * ended subscription. */
 static enum err delete_test_entitlement(struct call *call)
 {
     struct entitlement gone;
@@ -178,7 +181,7 @@ static enum err delete_test_entitlement(struct call *call)
     return OK;
 }
 
-/* Always replies with ERR_NOT_FOUND, because the server runs no activities. */
+/* Always replies with ERR_NOT_FOUND, because this server runs no activities (embedded apps). */
 static enum err get_activity_instance(struct call *call)
 {
     (void)call;
@@ -326,7 +329,7 @@ const struct domain entitlements_domain = {
             { WITH_ACCOUNT, "entitlements", .run = entitlements_delete_of_account,
               .phase = DELETE_PARTS },
             { DELETE_WHERE(WITH_GUILD, "entitlements", "id", "guild_id = $1") },
-            /* The application's bot is already deleted, so nobody is left to receive an event. */
+            /* No events: the application's bot, which would receive them, is already deleted. */
             { DELETE_WHERE(WITH_APPLICATION, "entitlements", "id",
                            "application_id = $1 order by id") },
             { DELETE_WHERE(WITH_APPLICATION, "skus", "id", "application_id = $1") },

@@ -82,7 +82,7 @@ enum err entitlement_find(struct tx *tx, snowflake application_id, snowflake id,
 
 /* --- pages of entitlements ------------------------------------------------------------ */
 
-/* SQL of a page of entitlements with ids between $1 and $2. $4 is the limit. */
+/* SQL of a page of entitlements with ids between $1 and $2, at most $4. */
 #define PAGE(where)      ENTITLEMENT_COLUMNS "where " where " order by id limit $4"
 #define PAGE_BACK(where) ENTITLEMENT_COLUMNS "where " where " order by id desc limit $4"
 
@@ -112,7 +112,8 @@ static void reverse_entitlement_order(struct list *page)
     }
 }
 
-/* Formats SKU ids as ",1,2," for SQL LIKE. Returns "", which matches any SKU, if there are none. */
+/* Formats SKU ids as ",1,2," for a SQL LIKE. If the list is empty, returns "", for which every SKU
+ * matches. */
 static struct str format_sku_filter(struct arena *arena, const struct list *ids)
 {
     struct buf text = { .max = 4096 };
@@ -178,7 +179,8 @@ static const char ACTIVE_ENTITLEMENTS[] = ENTITLEMENT_COLUMNS
     "entitlements where guild_id = $4 and application_id = $2) and consumed = 0 "
     "and " IS_ACTIVE "order by id desc limit 100";
 
-/* Checked before the list is read, because most users have no entitlement to an application. */
+/* Cheap query that runs before the list is read, because most users have no entitlement to an
+ * application. */
 static const char HAS_ANY_ENTITLEMENT[] =
     "select 1 from entitlements where user_id = $1 and application_id = $2 "
     "and guild_id is null union all select 1 from entitlements where "

@@ -1,6 +1,5 @@
-/* subscriptions.c - derives subscriptions from entitlements to subscription SKUs.
- *
- * There are no payments: periods renew until the entitlement ends or is removed. */
+/* subscriptions.c - derives subscriptions from entitlements to subscription SKUs. There are no
+ * payments: the periods of a subscription renew until the entitlement ends or is removed. */
 #include "base/clock.h"
 #include "model/fields/ids.h"
 #include "model/fields/types.h"
@@ -52,7 +51,7 @@ void subscription_emit_event(struct call *call, enum event what, snowflake bot_i
     call_emit_event(call, what, audience_of_user(bot_id), &subscription_schema, &s);
 }
 
-/* SKUs of other applications are treated as unknown. */
+/* Finds the SKU in the path. A SKU of another application counts as unknown. */
 static enum err find_sku_of_path(struct call *call, struct sku *ret)
 {
     enum err e = sku_find(call->tx, call_get_path_id(call, "sku.id"), ret);

@@ -15,7 +15,7 @@ struct world_sku {
 };
 struct world_entitlement {
     struct str sku;
-    struct opt_str user, guild; /* exactly one of user and guild is given */
+    struct opt_str user, guild; /* exactly one of user and guild is present */
     struct opt_int ends_at;
     struct opt_bool test;
 };
@@ -51,7 +51,7 @@ WORLD_OBJECT(entitlement, entitlement_fields, NULL);
 static const struct world_file_name_lookup sku_naming =
     WORLD_NAME_LOOKUP("SKU", "skus", "application_id");
 
-/* Names of the SKU types in world files; the default is a subscription. */
+/* Names of the SKU types in world files. The default is "subscription". */
 static const struct {
     const char *word;
     int64_t type;
@@ -77,8 +77,8 @@ static const char SAVE_SKU[] =
     "$6) on conflict (id) do update set type = excluded.type, name = excluded.name, "
     "slug = excluded.slug, flags = excluded.flags";
 
-/* Converts a name to lower case and replaces each run of characters other than letters and digits
- * by a dash. */
+/* Converts a name to lower case and replaces each sequence of characters other than letters and
+ * digits with a dash. */
 static struct str make_slug(struct arena *arena, struct str name)
 {
     char *out = arena_alloc(arena, name.n + 1);
@@ -112,7 +112,8 @@ static enum err import_sku(struct world_file_importer *im, const void *entry,
                    NULL);
 }
 
-/* Returns no row if the owner already has an entitlement to the SKU; the entry is then skipped. */
+/* Selects the data for a new entitlement. If the owner already has an entitlement to the SKU,
+ * selects no row, and the world file's entry is skipped. */
 static const char FIND_NEW_ENTITLEMENT[] =
     "select k.application_id, k.type, (select owner_id from guilds where id = $3) from skus k "
     "where k.id = $1 and not exists (select 1 from entitlements e where e.sku_id = $1 and "

@@ -7,8 +7,8 @@
 #include "platform/exports/internal.h"
 #include "platform/messages/uploads.h"
 
-/* The export contains no hashes, no tokens, and no data of other users that this user cannot
- * see. */
+/* The tables of an export. Hashes, tokens and data of other users that this user cannot see are not
+ * exported. */
 const struct exported_table exported_table_list[] = {
     { "account",
       "&id\t$username\t$global_name\t$email\t$phone\t$bio\t$pronouns\t$theme_colors\t$locale\t$date_of_birth\t#premium_type\t"
@@ -25,8 +25,8 @@ const struct exported_table exported_table_list[] = {
       SQL_TEXT("select type, settings from settings_protos where user_id = $1 and type > $2 "
                "order by type limit $3"),
       NULL },
-    /* The page cursor is a timestamp. So that no session is lost between two pages, a page includes
-     * all sessions with the timestamp of its last one. */
+    /* The page cursor is created_at, which several sessions may share. A page therefore includes
+     * all sessions that have the timestamp of its last one. */
     { "sessions", "@created_at\t#kind\t$client\t@last_used_at",
       SQL_TEXT("select created_at, kind, client, last_used_at from tokens where user_id = $1 and "
                "created_at > $2 and created_at <= (select max(created_at) from (select created_at "
@@ -75,7 +75,8 @@ const struct exported_table exported_table_list[] = {
       SQL_TEXT(
           "select id, banner from users where id = $1 and id > $2 and banner is not null limit $3"),
       "banners" },
-    /* The page cursor is the message id, so a page contains all attachments of its last message. */
+    /* The page cursor is the message id. A page therefore includes all attachments of its last
+     * message. */
     { "attachments", "&message_id\t$filename\t&id",
       SQL_TEXT(
           "select m.id, a.filename, case when a.file_id = 0 then a.id else a.file_id end "
@@ -166,7 +167,7 @@ static void set_export_file_names(struct call *call, const struct exported_table
         ret->name = str_dup_cstring(call->arena, str_printf(call->arena, "files/%s", part->name));
         return;
     }
-    /* File names of users are untrusted, so the name in the export is the id. */
+    /* The export names the file by its id, because file names of users are untrusted. */
     attachment_blob_name(row_id(r, 2), blob);
     ret->blob = str_dup_cstring(call->arena, str_of(blob));
     ret->name = str_dup_cstring(call->arena, str_printf(call->arena, "files/%llu/%llu",

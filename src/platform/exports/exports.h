@@ -17,7 +17,7 @@ struct data_export {
     int64_t bytes, expires_at;
 };
 
-/* Returns the user's export, or creates one if there is none. Call it in a transaction. */
+/* Returns the user's export. If there is none, creates one. Call it in a transaction. */
 enum err data_export_find_or_create(struct call *call, snowflake user_id, struct data_export *ret);
 enum err data_export_find(struct call *call, snowflake user_id, struct data_export *ret);
 /* Return the path of an export's file, and the path of the folder with all export files. */

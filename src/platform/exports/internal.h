@@ -10,8 +10,8 @@
 
 struct exported_table {
     const char *name;
-    /* Column names, separated by tabs, each with a prefix for its type: & id, $ text, # number, ?
-     * bool, @ time. The first column is the page cursor. */
+    /* Column names, separated by tabs. The first character of each gives its type: & id, $ text, #
+     * number, ? bool, @ time. The first column is the page cursor. */
     const char *columns;
     struct sql sql;      /* parameters: $1 account, $2 cursor, $3 limit */
     const char *blob_of; /* area of the stored files ("avatars" …); NULL if rows have no file */
@@ -19,8 +19,9 @@ struct exported_table {
 extern const struct exported_table exported_table_list[];
 int exported_table_count(void);
 
-/* Writes a page of a table, each row as a line of JSON: up to `limit` rows, fewer if they are long.
- * *ret_last is the cursor of the last row; *ret_ended is true if there are no more rows. */
+/* Writes a page of a table, one line of JSON per row: up to `limit` rows, fewer if they are long.
+ * *ret_last is the cursor of the last row written. *ret_ended is true if the table has no more
+ * rows. */
 enum err data_export_write_table_page(struct call *call, const struct exported_table *part,
                                       snowflake user_id, int64_t after, int64_t limit,
                                       struct buf *out, int64_t *ret_last, bool *ret_ended);
@@ -35,8 +36,8 @@ enum err data_export_list_files(struct call *call, const struct exported_table *
 
 /* --- stale_files.c -------------------------------------------------------------------- */
 
-/* Deletes the files in this node's export folder whose row in the table exports is missing or
- * expired. */
+/* Deletes those files in this node's export folder that have no row in the table exports, or an
+ * expired one. */
 void data_exports_delete_stale_files(struct api *api, struct loop *loop);
 
 /* --- job.c ---------------------------------------------------------------------------- */

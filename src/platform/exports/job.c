@@ -1,8 +1,8 @@
-/* job.c - jobs that write an export, one page per step, and that delete it.
- *
- * The job's row contains the position: table, cursor, page, file length, and a checksum of the last
- * block. A crashed process may have written more bytes, which are truncated before the next page.
- * If this node does not have the file (nodes with separate folders), the export starts again. */
+/* job.c - jobs that write an export, one page per step, and the job that deletes it. The job's row
+ * has the position of the export: table, cursor, page, file length, and a checksum of the last
+ * block. A crashed process may have written more bytes than the position says; they are truncated
+ * before the next page. If this node does not have the file (nodes may have separate folders), the
+ * export starts again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -20,8 +20,8 @@
 #include "platform/exports/internal.h"
 #include "platform/exports/tar.h"
 
-/* Limits of a page. Rows are read on an event loop; files, of any size, are copied on the thread
- * pool. */
+/* Limits of a page: rows, files, bytes. Rows are read on an event loop. Files may have any size and
+ * are copied on the thread pool. */
 enum { PAGE_ROWS = 100, PAGE_FILES = 4, PAGE_BYTES = 4 * 1024 * 1024, PIECE = 64 * 1024 };
 enum { EXPORT_LEASE_MS = 10 * 60 * 1000, EXPORT_DAYS = 7 };
 
@@ -105,7 +105,8 @@ static bool copy_bytes(int to, int from, int64_t size)
     return true;
 }
 
-/* Appends a stored file to the tar file. Does nothing if the stored file was deleted meanwhile. */
+/* Appends a stored file to the tar file. Does nothing if the file has been deleted since its row
+ * was read. */
 static bool write_blob_to_tar(struct call *call, int fd, const struct exported_file *f)
 {
     int from;
@@ -144,7 +145,8 @@ static int open_export_file(struct call *call, const struct export_step *s)
     return open(data_export_path(call, s->id), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 }
 
-/* Returns the checksum of the last block before `length`; -1 if the file is shorter. */
+/* Returns the checksum of the last tar block before offset `length`; -1 if the file is shorter than
+ * that. */
 static int64_t checksum_last_tar_block(int fd, int64_t length)
 {
     unsigned char block[TAR_BLOCK];
@@ -219,7 +221,7 @@ static enum err save_export_progress(struct call *call)
 
     if (!s->id)
         return job_finish(call, &s->job);
-    if (s->failed) /* for example, disk full: the job retries the page after its lease expires */
+    if (s->failed) /* such as a full disk: the job retries the page after its lease expires */
         return OK;
     if (!s->restarts && s->part >= exported_table_count())
         return mark_export_ready(call, s);
@@ -265,8 +267,8 @@ const struct job_kind export_job = {
 static const char CANCEL_EXPORT[] =
     "update exports set ready = 1, expires_at = 0 where user_id = $1";
 
-/* Cancels the export, so that it can no longer be downloaded. A job deletes the file later, when no
- * step of the export can still write to it. */
+/* Cancels the export, so that it can no longer be downloaded. A job deletes the file later: a step
+ * of the export may still be writing it. */
 enum err data_exports_cancel_of_account(struct call *call, snowflake user_id,
                                         struct deletion_step_limits *step)
 {

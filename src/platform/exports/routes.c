@@ -41,8 +41,7 @@ static const char ADD_EXPORT[] =
     "insert into exports (user_id, id, expires_at, counted) values ($1, $2, 0, $3)";
 static const char COUNT_COPIES[] = "update file_owners set bytes = bytes + $2 where owner_id = $1";
 
-/* The copies of files in an export count towards the account's storage quota until the export is
- * deleted. */
+/* Files in an export count towards the account's storage quota until the export is deleted. */
 enum err data_export_find_or_create(struct call *call, snowflake user_id, struct data_export *ret)
 {
     int64_t bytes;
@@ -124,7 +123,8 @@ static enum err get_export(struct call *call)
     return reply_with_export(call, &row);
 }
 
-/* Enforces the storage quota, which does not apply to exports that an operator starts. */
+/* Checks the storage quota and creates an export. The quota does not apply to exports that an
+ * operator starts. */
 static enum err create_export(struct call *call)
 {
     int64_t quota = api_get_options(call->api)->quota, bytes;
@@ -142,7 +142,7 @@ static enum err create_export(struct call *call)
     return e ? e : reply_with_export(call, &row);
 }
 
-/* The route reads only the caller's own export, so another user's export cannot be downloaded. */
+/* Sends the caller's own export. An id of another user's export in the path is not found. */
 static enum err download_export(struct call *call)
 {
     struct data_export row;

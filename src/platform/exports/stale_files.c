@@ -1,8 +1,7 @@
-/* stale_files.c - deletes export files that can no longer be downloaded.
- *
- * If nodes have separate folders, the node that deletes an export often does not have its file, and
- * an export that one node started may have started again on another. So each node checks whether
- * the files in its folder still have an export row, a few files per step. */
+/* stale_files.c - deletes export files that can no longer be downloaded. Nodes may have separate
+ * folders. Then the node that deletes an export may not have its file, and an export that started
+ * on one node may have started again on another. So each node checks whether the files in its
+ * folder still have an export row, a few files per step. */
 #include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
@@ -18,7 +17,7 @@ enum { STEP_FILES = 64 };
 struct stale_export_files {
     struct api *api;
     struct loop *loop;
-    DIR *folder; /* open directory; the thread pool reads a part of it in each step */
+    DIR *folder; /* open directory; each step reads some of its entries on the thread pool */
     snowflake ids[STEP_FILES];
     bool is_needed[STEP_FILES];
     size_t count;
@@ -50,7 +49,8 @@ static enum err delete_stale_files(struct call *call)
 static const char FIND_WANTED[] =
     "select 1 from exports where id = $1 and (ready = 0 or expires_at > $2)";
 
-/* An export's row is committed before its file is created, so a file without a row is stale. */
+/* Finds which files are still needed. An export's row is committed before its file is created, so a
+ * file without a row is stale. */
 static enum err find_needed_exports(struct call *call)
 {
     struct stale_export_files *x = call_get_stage_data(call, "stale_export_files");
@@ -65,7 +65,8 @@ static enum err find_needed_exports(struct call *call)
     return e;
 }
 
-/* Runs on the thread pool. The folder does not exist before the first export. */
+/* Lists some files of the export folder, on the thread pool. Before the first export the folder
+ * does not exist. */
 static enum err list_export_files(struct call *call)
 {
     struct stale_export_files *x = call_get_stage_data(call, "stale_export_files");
@@ -93,7 +94,7 @@ static enum err finish_cleanup_without_write(struct call *call)
 
 static void start_next_cleanup_batch(struct stale_export_files *x);
 
-/* A failed cleanup is retried on the next day. */
+/* If the cleanup failed, it runs again on the next day. */
 static void on_cleanup_batch_done(struct call *call, enum err e, void *arg)
 {
     struct stale_export_files *x = arg;

@@ -36,7 +36,8 @@ bool tar_write_header(unsigned char out[TAR_BLOCK], const char *name, int64_t si
     write_octal_number(out + AT_GID, 7, 0);
     write_octal_number(out + AT_SIZE, 11, size);
     write_octal_number(out + AT_TIME, 11, time_s);
-    memset(out + AT_SUM, ' ', 8); /* The checksum is computed with spaces in its own field. */
+    memset(out + AT_SUM, ' ',
+           8); /* The checksum is computed as if its own field contained spaces. */
     out[AT_TYPE] = '0';
     memcpy(out + AT_MAGIC,
            "ustar\0"

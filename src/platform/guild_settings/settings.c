@@ -123,7 +123,8 @@ static enum err channel_is_in_scope_of_settings(struct call *call, const struct 
                      ret);
 }
 
-/* Channels of other guilds are skipped, because clients may send outdated ids. */
+/* Applies the channel overrides of the body. Skips channels of other guilds, because clients may
+ * send outdated ids. */
 static enum err apply_channel_override_patches(struct call *call, struct guild_settings *s,
                                                const struct list *overrides)
 {
@@ -144,8 +145,9 @@ static enum err apply_channel_override_patches(struct call *call, struct guild_s
     return e;
 }
 
-/* Maximum number of channel overrides that one request reads and writes: those in the body plus the
- * stored ones of all guilds in the body. One transaction reads, writes and emits all of them. */
+/* Maximum number of channel overrides that one request reads and writes: those in the body plus
+ * those stored for all guilds in the body. The limit exists because one transaction reads, writes
+ * and emits them all. */
 enum { MAX_OVERRIDES_PER_REQUEST = 4000 };
 
 static enum err check_channel_override_count(struct call *call, const struct json_path *at,
@@ -163,8 +165,9 @@ static bool override_differs_from_default(const struct channel_override *o)
            o->mute_config.given == GIVEN || o->flags.value;
 }
 
-/* If a guild has too many overrides, removes those that equal the defaults or belong to deleted
- * channels. A user can have overrides for any number of threads and direct channels. */
+/* If the user has too many overrides in a guild, removes those that equal the defaults or belong to
+ * deleted channels. Threads and direct channels can have overrides too, so their number is not
+ * limited by the number of channels. */
 static enum err drop_default_and_stale_overrides(struct call *call, struct guild_settings *s)
 {
     struct channel_override *o = s->channel_overrides.items;
@@ -185,8 +188,9 @@ static enum err drop_default_and_stale_overrides(struct call *call, struct guild
     return e;
 }
 
-/* Changes the settings of one guild. at is the path of these settings in the body, or NULL if they
- * are the whole body. *overrides counts the channel overrides of all guilds in the body so far. */
+/* Changes the settings of one guild. at is the path of the guild's settings in the body; NULL if
+ * they are the whole body. *overrides is the number of channel overrides of all guilds in the body
+ * that were processed so far. */
 static enum err change_guild_settings(struct call *call, const struct json_path *at,
                                       snowflake guild_id, const struct guild_settings_patch *in,
                                       size_t *overrides, struct guild_settings *ret)
@@ -248,7 +252,8 @@ static enum err resolve_settings_guild(struct call *call, struct str key, snowfl
     return e == ERR_MISSING_ACCESS ? ERR_UNKNOWN_GUILD : e;
 }
 
-/* Changes the settings of all named guilds or of none. */
+/* Changes the settings of several guilds in one transaction: of all guilds in the body or, on an
+ * error, of none. */
 static enum err bulk_modify_user_guild_settings(struct call *call)
 {
     const struct guild_settings_bulk_request *in = call->body;
@@ -332,8 +337,8 @@ static enum err write_notification_flags_json(struct tx *tx, snowflake user_id,
     return OK;
 }
 
-/* The version of all settings is the sum of the versions of the rows, so it increases with each
- * change. */
+/* Writes the READY fields. Their version is the sum of the versions of all rows, so every change
+ * increases it. */
 enum err write_ready_guild_settings(struct tx *tx, snowflake user_id, bool entries,
                                     struct json_writer *out)
 {

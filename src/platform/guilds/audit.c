@@ -9,8 +9,8 @@
 
 enum { VERSION_REASON_IN_QUERY = 9 };
 enum { LONGEST_REASON = 512, RETENTION_DAYS = 45, LONGEST_VALUE = 1 << 20 };
-/* Maximum bytes of a value in an audit log entry. Longer values are omitted, because each entry is
- * a row and an event to every moderator. */
+/* Maximum size in bytes of one value of an audit log entry. Longer values are omitted, because each
+ * entry is stored as a row and sent to every moderator. */
 enum { MAX_AUDITED_VALUE = 64 * 1024 };
 
 static const struct field options_fields[] = {
@@ -80,7 +80,8 @@ const struct schema audit_entry_schema = {
     .doc = "An action in a guild.",
 };
 
-/* Percent-decodes the reason header once; copies an invalid escape sequence unchanged. */
+/* Percent-decodes the header X-Audit-Log-Reason once. An invalid escape sequence is copied
+ * unchanged. */
 static struct str decode_audit_reason(struct arena *arena, struct str s)
 {
     char *out = arena_alloc(arena, s.n);
@@ -127,7 +128,7 @@ enum err audit_parse_reason(struct call *call, struct opt_str *ret)
         return OK;
     text = decode_audit_reason(call->arena, header);
     if (!is_valid_reason_text(text))
-        text = header; /* The decoded header is not UTF-8, so it was not percent-encoded. */
+        text = header; /* not UTF-8 after decoding, so the header was not percent-encoded */
     if (!is_valid_reason_text(text))
         return call_add_field_error(call, "reason", "STRING_TYPE_CONVERT",
                                     "The reason is not UTF-8 text.");
@@ -142,7 +143,8 @@ static const char ADD_ENTRY[] =
     "insert into audit_log (id, guild_id, user_id, target_id, action, reason, options, changes) "
     "values ($1, $2, $3, $4, $5, $6, $7, $8)";
 
-/* Each new entry deletes up to two expired ones, so that no separate sweep is needed. */
+/* Each new audit log entry deletes up to two expired entries of the guild, so that no cleanup job
+ * is needed. */
 static const char DROP_OLD_ENTRIES[] =
     "delete from audit_log where id in (select id from audit_log where guild_id = $1 and id < $2 "
     "order by id limit 2)";
@@ -276,7 +278,8 @@ static const struct schema audit_role_schema = {
 static const struct type type_audit_role = { .kind = KIND_OBJECT, .schema = &audit_role_schema };
 static const struct type type_audit_roles = { .kind = KIND_ARRAY, .of = &type_audit_role };
 
-/* Adds an audit log change with the roles whose ids are in the list `in` but not in `not_in`. */
+/* Adds an audit log change that lists the roles that are in `in` but not in `not_in` (lists of role
+ * ids). */
 static void add_role_changes(struct call *call, struct list *changes, const char *key,
                              const struct list *roles, const struct list *in,
                              const struct list *not_in)

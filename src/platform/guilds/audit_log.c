@@ -35,7 +35,8 @@ struct audit_log {
     struct list audit_log_entries;    /* struct audit_entry */
     struct list users;                /* struct user: actors and targets */
     struct list application_commands; /* struct str: JSON of commands */
-    /* Lists of struct str: JSON of objects, which other folders of platform/ add through a hook. */
+    /* Lists of struct str: JSON of the objects to which entries refer. Other folders of platform/
+     * add them through a hook. */
     struct list webhooks, integrations, threads, auto_moderation_rules, guild_scheduled_events;
 };
 
@@ -65,8 +66,8 @@ static const struct schema log_schema = {
 };
 const struct type audit_log_reply = { .kind = KIND_OBJECT, .schema = &log_schema };
 
-/* Selects audit log entries of a guild. If user ($4), action ($5) or target ($6) is 0, any
- * matches. */
+/* Selects audit log entries of a guild. A filter that is 0 matches every entry: $4 user, $5 action,
+ * $6 target. */
 #define ENTRIES                                                                                 \
     "select id, guild_id, user_id, target_id, action, reason, options, changes from audit_log " \
     "where guild_id = $1 and id > $2 and id < $3 "                                              \

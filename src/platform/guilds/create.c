@@ -1,7 +1,5 @@
-/* create.c - POST /guilds.
- *
- * A body may list roles and channels of the new guild. Their ids are placeholders by which the
- * entries refer to each other; this file assigns the real ids. */
+/* create.c - POST /guilds. The body may list roles and channels of the new guild. In the body they
+ * have placeholder ids, by which they refer to each other; this file assigns the real ids. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"
@@ -17,7 +15,7 @@ struct guild_creation {
     struct call *call;
     const struct guild_create_request *in;
     struct guild guild;
-    struct role *roles; /* one role per entry of in->roles, @everyone first */
+    struct role *roles; /* created roles: one per element of in->roles, @everyone first */
     size_t role_count;
     struct channel *channels;
     size_t channel_count;
@@ -137,7 +135,8 @@ static struct opt_id resolve_requested_parent(struct guild_creation *f,
     return opt_id_or_null(parent->id);
 }
 
-/* Overwrites may name roles of the body, or the owner, who is the only member of the new guild. */
+/* Resolves the overwrites of a channel in the body. They may be for roles of the body, or for the
+ * owner, who is the only member yet. */
 static void resolve_requested_overwrites(struct guild_creation *f, const struct new_channel *in,
                                          struct channel *channel, const struct json_path *up)
 {
@@ -184,7 +183,8 @@ static void create_requested_channel(struct guild_creation *f, size_t i)
     resolve_requested_overwrites(f, in, c, &at);
 }
 
-/* Creates the channels if the body lists none: a text and a voice channel, each in a category. */
+/* Creates the default channels, if the body has none: a text channel and a voice channel, each in a
+ * category. */
 static void create_default_channels(struct guild_creation *f)
 {
     static const struct {

@@ -5,7 +5,7 @@
 #include "gateway/gateway.h"
 #include "model/fields/rows.h"
 
-/* SQL of the caller's guilds, ordered by id in either direction. */
+/* SQL of the caller's guilds. The order by id may be ascending or descending. */
 #define OWN_GUILDS                                                                                      \
     "select g.id, g.name, g.icon, g.banner, g.owner_id, g.features, g.member_count, r.permissions, "    \
     "m.timed_out_until, m.pending from members m join guilds g on g.id = m.guild_id and g.removed = 0 " \
@@ -75,7 +75,8 @@ static enum err find_guilds_of_caller(struct call *call, struct list *ret)
     return rows_end(&rows);
 }
 
-/* Reverses a page that was read from its end, so that the oldest guild comes first. */
+/* Reverses a page of guilds that was read in descending order, so that the oldest guild comes
+ * first. */
 static void sort_guilds_oldest_first(struct list *list)
 {
     struct user_guild_entry *e = list->items;

@@ -3,8 +3,8 @@
 
 #include "api/hooks.h"
 
-/* Marks a role as being deleted: it grants no permissions and no longer belongs to a bot or
- * integration. */
+/* Marks a role as being deleted. A marked role grants no permissions and no longer belongs to a bot
+ * or integration. */
 static const char MARK_ROLE[] =
     "update roles set position = -1, permissions = 0, hoist = 0, managed = 0, bot_id = null, "
     "integration_id = null where id = $1";

@@ -5,8 +5,8 @@
 #include "api/deletion.h"
 
 enum err guild_mark_deleted_and_run_deletion(struct call *call, snowflake id);
-/* A role that is being deleted grants no permissions; its id remains in member_roles until the last
- * step. */
+/* Marks a role as being deleted and schedules its deletion in steps. A marked role grants no
+ * permissions. Rows of member_roles with its id remain until the last step. */
 enum err role_mark_deleted_and_run_deletion(struct call *call, snowflake id);
 
 extern const struct job_kind guild_deletion_job, role_deletion_job;

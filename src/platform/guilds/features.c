@@ -2,7 +2,8 @@
 #include "model/fields/rows.h"
 #include "platform/guilds/internal.h"
 
-/* Adds or removes a feature. The stored list is a JSON array of names that need no escapes. */
+/* Adds a feature to a list or removes it. The list is a JSON array of names that need no
+ * escapes. */
 static struct str set_feature_in_list(struct arena *arena, struct str old, const char *feature,
                                       bool on)
 {

@@ -16,8 +16,8 @@
 /* Reads a guild without its roles. Returns ERR_UNKNOWN_GUILD if the id is unknown. */
 enum err guild_find(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_read_roles(struct tx *tx, struct guild *g);
-/* Returns OK if the guild in the path is discoverable, else ERR_UNKNOWN_GUILD, so that users who
- * are not members do not learn that the guild exists. For the field .visitors of a route row. */
+/* Returns ERR_UNKNOWN_GUILD unless the guild in the path is discoverable, so that non-members do
+ * not learn that the guild exists. For the field .visitors of a route row. */
 enum err require_discoverable_guild(struct call *call);
 /* Reads all lists (roles, emojis, stickers …) that the guild object in replies and events
  * contains. */
@@ -25,13 +25,13 @@ enum err guild_read_all_lists(struct call *call, struct guild *g);
 enum err guild_roles_list(struct tx *tx, snowflake guild_id, struct list *ret); /* struct role */
 /* Returns ERR_UNKNOWN_ROLE if the guild has no such role. */
 enum err role_find(struct tx *tx, snowflake guild_id, snowflake id, struct role *ret);
-/* Inserts a role at its position; other roles are not moved. */
+/* Inserts a role. Does not change the positions of other roles. */
 enum err role_insert(struct tx *tx, const struct role *r);
 enum err role_update(struct tx *tx, const struct role *r);
-/* Moves every role except @everyone up by one position, so that position 1 is free. */
+/* Moves every role except @everyone up by one position. Position 1 is free afterwards. */
 enum err roles_free_lowest_position(struct tx *tx, snowflake guild_id);
-/* Deletes a role, also from members and channels; roles above it move down by one position. Emits
- * no events: call role_emit_delete for that. */
+/* Deletes a role, also from its members and from overwrites. Roles above it move down by one
+ * position. Emits no events; role_emit_delete does. */
 enum err role_delete(struct call *call, const struct role *r);
 enum err role_emit_delete(struct call *call, const struct role *r);
 
@@ -42,11 +42,13 @@ enum err role_emit_imported(struct call *call, snowflake guild_id, snowflake id,
 
 /* --- creating a guild in several transactions, hidden_guild.c --------------------------- */
 
-/* Inserts a hidden guild with its roles. Insert the channels afterwards, a few per transaction,
- * then call guild_show_created_guild; otherwise a job deletes the guild after 10 minutes. */
+/* Inserts a hidden guild with its roles. The caller then inserts the channels, a few per
+ * transaction, and calls guild_show_created_guild. If this does not happen within 10 minutes, a job
+ * deletes the guild. */
 enum err guild_insert_without_showing_it(struct call *call, const struct guild *g,
                                          const struct role *roles, size_t count);
-/* Reads a hidden guild with its roles. Returns ERR_UNAVAILABLE if it timed out and was deleted. */
+/* Reads a hidden guild with its roles. Returns ERR_UNAVAILABLE if the job has deleted it after the
+ * timeout. */
 enum err guild_find_being_created(struct tx *tx, snowflake id, struct guild *ret);
 /* Makes a hidden guild visible and adds its owner as a member. Emits no events. */
 enum err guild_show_created_guild(struct call *call, const struct guild *g);
@@ -125,22 +127,22 @@ enum audit_action {
 };
 
 struct audit_log_objects;
-/* Lists the target ids (snowflakes), without duplicates, of the audit log entries whose action is
- * in the range from `first` to `last`. */
+/* Lists the target ids (snowflakes, without duplicates) of those audit log entries whose action is
+ * between `first` and `last`. */
 struct list audit_log_list_targets(struct arena *arena, const struct audit_log_objects *log,
                                    enum audit_action first, enum audit_action last);
-/* Encodes an object as JSON and adds it to one of the lists of an audit log reply. */
+/* Encodes an object as JSON and appends it to `texts`, a list of an audit log reply. */
 void audit_log_append_object(struct arena *arena, struct list *texts, const struct type *type,
                              const void *object);
 
 /* Writes an audit log entry with the call's X-Audit-Log-Reason and emits the event. If the reason
- * is too long, the call fails with a form error at "reason". */
+ * is too long, the whole call fails with a form error at "reason". */
 enum err audit_record_action(struct call *call, snowflake guild_id, enum audit_action action,
                              snowflake target);
 
-/* Options of an audit log entry, as in the Discord API. Overwrites have id, type and role_name;
- * deleted messages channel_id and count; pins channel_id and message_id; prunes the days and the
- * number of members; command permissions application_id. */
+/* Options of an audit log entry, as in the Discord API. Which fields are set depends on the action:
+ * overwrites have id, type and role_name; deleted messages channel_id and count; pins channel_id
+ * and message_id; prunes the days and the number of members; command permissions application_id. */
 struct audit_options {
     struct opt_id channel_id, message_id, id, application_id, event_exception_id;
     struct opt_str count, type, role_name, delete_member_days, members_removed;
@@ -152,23 +154,25 @@ struct audit_change {
     struct str key;
     struct opt_str old_value, new_value;
 };
-/* Adds a change from `before` to `now`, both JSON, unless they are equal. The p of `before` or
- * `now` is NULL if the field did not exist before or does not exist now. */
+/* Adds a change of a field to an audit log entry. before and now are JSON; if they are equal, adds
+ * nothing. p of before (now) is NULL if the field did not exist before (does not exist now). */
 void audit_add_change(struct call *call, struct list *changes, const char *key, struct str before,
                       struct str now);
-/* Variant of audit_add_change that takes values of a type instead of JSON; NULL means no value. */
+/* Variant of audit_add_change that takes values of the type `type` instead of JSON. NULL means that
+ * there is no value. */
 void audit_add_typed_change(struct call *call, struct list *changes, const char *key,
                             const struct type *type, const void *before, const void *now);
-/* Adds a change for each field (the array ends with { 0 }) whose value differs. before is NULL if
- * the object is new, now if it was deleted. A null value counts as a missing one. */
+/* Adds a change for each field whose value differs (the array ends with { 0 }). before is NULL if
+ * the object is new; now is NULL if it was deleted. Null and absent count as equal. */
 void audit_add_changed_fields(struct call *call, struct list *changes, const struct field *fields,
                               const void *before, const void *now);
-/* Writes an audit log entry for a created, changed or deleted object, with the changes of these
- * fields. */
+/* Writes an audit log entry for an object that was created, changed or deleted. The entry contains
+ * the changes of these fields. */
 enum err audit_record_object_change(struct call *call, snowflake guild_id, enum audit_action action,
                                     snowflake target, const struct field *fields,
                                     const void *before, const void *now);
-/* Fields of a guild that the audit log records; several folders change them. */
+/* Fields of a guild that the audit log records. It is shared, because several folders change
+ * guilds. */
 extern const struct field audited_guild[];
 /* Writes the audit log entry MEMBER_ROLE_UPDATE with the roles (snowflakes) that were added and
  * removed. */
@@ -196,17 +200,18 @@ extern const struct type type_vanity_code;
 enum err guild_update_vanity_code(struct tx *tx, snowflake id, struct opt_str code);
 enum err guild_update_incidents(struct tx *tx, snowflake id, const struct guild_incidents *i);
 enum err guild_emit_update(struct call *call, snowflake id);
-/* Adds or removes a feature, then emits GUILD_UPDATE, even if nothing changed. */
+/* Adds or removes a feature. Emits GUILD_UPDATE in any case, even if the guild already had (or did
+ * not have) the feature. */
 enum err guild_set_feature(struct call *call, snowflake id, const char *feature, bool on);
 /* Adds a feature without an event, for the import of world files. */
 enum err guild_add_feature(struct tx *tx, snowflake id, const char *feature);
 
 /* --- transfer and deletion of guilds, transfer.c ---------------------------------------- */
 
-/* Makes another member, who must not be a bot, the owner of the guild, and emits the events.
- * Returns ERR_UNKNOWN_MEMBER, ERR_OWNER_IS_BOT or ERR_ALREADY_OWNER. */
+/* Makes another member the owner of the guild and emits the events. Returns ERR_UNKNOWN_MEMBER,
+ * ERR_OWNER_IS_BOT (a bot cannot own a guild) or ERR_ALREADY_OWNER. */
 enum err guild_transfer_ownership(struct call *call, const struct guild *g, snowflake user_id);
-/* Deletes a guild and emits the events; dependent rows are deleted in steps. */
+/* Marks a guild as deleted and emits the events. A job deletes the dependent rows in steps. */
 enum err guild_delete(struct call *call, snowflake id);
 
 extern const struct domain guilds_domain, guild_mfa_domain, roles_domain;

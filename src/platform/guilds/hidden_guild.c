@@ -1,9 +1,7 @@
-/* hidden_guild.c - creates a guild in several transactions; the guild is hidden until it is
- * complete.
- *
- * A hidden guild is marked like a guild that is being deleted: queries ignore it, and the deletion
- * job deletes it after a timeout, also after a crash, unless guild_show_created_guild cancels the
- * job. */
+/* hidden_guild.c - creates a guild in several transactions. The guild is hidden until it is
+ * complete: it is marked like a guild that is being deleted, so queries ignore it. The deletion job
+ * is scheduled with a delay and deletes the guild, also after a crash, unless
+ * guild_show_created_guild cancels the job. */
 #include "api/hooks.h"
 #include "base/clock.h"
 #include "platform/guilds/internal.h"

@@ -7,7 +7,7 @@
 enum {
     MOST_ROLES = 250,
     MOST_CHANNELS = 500,
-    MAX_NEW_GUILD_OVERWRITES = 1000, /* sum over all channels in the body of POST /guilds */
+    MAX_NEW_GUILD_OVERWRITES = 1000, /* maximum over all channels in the body of POST /guilds */
 };
 
 /* --- rows.c, role_rows.c: the SQL ----------------------------------------------------- */
@@ -15,7 +15,8 @@ enum {
 /* Inserts a guild without members, roles or channels. */
 enum err guild_insert(struct tx *tx, const struct guild *g);
 enum err guild_update(struct tx *tx, const struct guild *g);
-/* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD if there is none. */
+/* Finds a guild that is being created or deleted. Returns ERR_UNKNOWN_GUILD if the id is not that
+ * of such a guild. */
 enum err guild_find_hidden_from_users(struct tx *tx, snowflake id, struct guild *ret);
 enum err guild_set_hidden_from_users(struct tx *tx, snowflake id, bool hidden);
 /* Checks whether the account may become the owner of the guild; see guild_transfer_ownership. */
@@ -92,8 +93,8 @@ struct role_position {
 
 extern const struct type role_body, role_positions_body, type_role_edits;
 
-/* Applies an edit to a role; null resets a field. base is the value to which permissions are
- * reset. */
+/* Applies an edit to a role. A null field is reset to its default; the default of the permissions
+ * is `base`. */
 void role_edit_apply(struct arena *arena, struct role *r, const struct role_edit *in,
                      uint64_t base);
 

@@ -1,8 +1,8 @@
-/* message_orphans.c - one-time cleanup of rows whose message or reaction no longer exists.
- *
- * Earlier versions did not delete polls, votes and reactions with their message. A migration
- * schedules this job once. In small steps, the job reads the ids of messages and reactions to which
- * rows refer, and deletes the rows if the message or reaction does not exist. */
+/* message_orphans.c - one-time cleanup of rows whose message or reaction no longer exists. Earlier
+ * program versions did not delete polls, votes and reactions together with their message. A
+ * database migration schedules this job once. The job works in small steps: it reads the ids of
+ * messages and reactions to which rows refer, and deletes the rows if the message or reaction does
+ * not exist. */
 #include "api/deletion.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -36,15 +36,15 @@ static const struct orphan_table tables[] = {
     OWNED_BY("reactions", "reaction_users", "reaction_id", "reaction_id, burst, user_id"),
 };
 
-/* Position of the cleanup: all earlier tables, and in this table the owner ids up to `after`, are
- * done. */
+/* How far the cleanup is: all tables before `table` are done and, in this table, all owner ids up
+ * to `after`. */
 struct orphans_cursor {
     size_t table;
     snowflake after;
-    int64_t room; /* rows that this step may still read or delete */
+    int64_t room; /* number of rows that this step may still read or delete */
 };
 
-/* *ret is the id of the next owner (message or reaction), or 0 if there is none. */
+/* *ret is the next message or reaction id to which rows refer; 0 if there is none. */
 static enum err find_next_message_id_of_rows(struct tx *tx, const struct orphans_cursor *at,
                                              snowflake *ret)
 {
@@ -57,8 +57,8 @@ static enum err find_next_message_id_of_rows(struct tx *tx, const struct orphans
     return e;
 }
 
-/* Deletes the rows of an owner that does not exist. If this step may not delete all of them, the
- * next step continues with the same owner. */
+/* Deletes rows that refer to a message or reaction that does not exist. If the step's limit is too
+ * low for all rows, the next step continues with the same id. */
 static enum err delete_rows_of_missing_message(struct tx *tx, struct orphans_cursor *at,
                                                snowflake id)
 {

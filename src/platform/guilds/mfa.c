@@ -26,8 +26,8 @@ static const struct schema level_schema = {
 };
 static const struct type type_level_change = { .kind = KIND_OBJECT, .schema = &level_schema };
 
-/* Only an owner with a second factor may change the guild's MFA level; an owner without one could
- * not change it back. */
+/* Only an owner who has a second factor may change the guild's MFA level. An owner without one
+ * could not change it back. */
 static enum err require_owner_with_mfa(struct call *call)
 {
     struct user owner;

@@ -4,7 +4,8 @@
 #include "api/hooks.h"
 #include "base/mem.h"
 
-/* Pictures of a guild: offset in struct guild_patch, offset in struct guild, storage area. */
+/* Pictures of a guild. Columns: offset in struct guild_patch, offset in struct guild, storage
+ * area. */
 static const struct {
     size_t in, out;
     const char *area;
@@ -21,7 +22,7 @@ static const struct {
 #undef PICTURE
 };
 
-/* Guild settings that name a channel, and the required channel type. */
+/* Guild settings that name a channel, with the type that the channel must have. */
 static const struct {
     const char *field;
     size_t in, out;
@@ -101,7 +102,8 @@ static enum err apply_guild_pictures(struct call *call, struct guild *g)
 static const char TYPE_OF_CHANNEL[] =
     "select type from channels where id = $1 and guild_id = $2 and type >= 0";
 
-/* *ret is true if the guild has a voice channel (a text channel if !voice) with this id. */
+/* *ret is true if the guild has a channel with this id: a voice channel if voice is true, else a
+ * text channel. */
 static enum err check_channel_of_guild(struct tx *tx, const struct guild *g, snowflake id,
                                        bool voice, bool *ret)
 {
@@ -114,7 +116,8 @@ static enum err check_channel_of_guild(struct tx *tx, const struct guild *g, sno
     return e;
 }
 
-/* Adds a form error for every invalid channel, not only for the first. */
+/* Sets the channel settings. Adds a form error for each invalid channel, so that the reply reports
+ * all of them. */
 static enum err apply_channel_id_fields(struct call *call, struct guild *g)
 {
     for (size_t i = 0; i < COUNT_OF(named_channels); i++) {
@@ -158,8 +161,8 @@ static bool list_has_feature(const struct list *names, const char *feature)
     return false;
 }
 
-/* Returns the features of the body plus the stored features that this route cannot change. The
- * result is a JSON array of names that need no escapes. */
+/* Returns the features that the body lists, plus the stored features that this route cannot change,
+ * as a JSON array of names that need no escapes. */
 static struct str merge_features(struct arena *arena, struct str old, const struct list *wanted)
 {
     struct buf out;
@@ -188,7 +191,8 @@ static void copy_optional_int_if_given(int64_t *field, struct opt_int in, int64_
         *field = in.given == GIVEN ? in.value : otherwise;
 }
 
-/* An absent field remains unchanged; null sets the default of a new guild. */
+/* Applies fields that need no checks. Null sets the default that a new guild has; an absent field
+ * is not changed. */
 static void apply_simple_guild_fields(struct call *call, struct guild *g)
 {
     const struct guild_patch *in = call->body;

@@ -1,7 +1,6 @@
-/* role_order.c - PATCH /guilds/{guild.id}/roles: changes the positions of roles.
- *
- * Named roles get the requested positions; the other roles fill the gaps in their previous order.
- * The resulting positions are 1, 2, 3 … without gaps or ties. */
+/* role_order.c - PATCH /guilds/{guild.id}/roles: changes the positions of roles. The roles in the
+ * body get the requested positions. The other roles keep their order and fill the positions between
+ * them. The resulting positions are 1, 2, 3 … without gaps or ties. */
 #include "platform/guilds/internal.h"
 
 #include <stdlib.h>
@@ -17,7 +16,7 @@ static const struct role_position *find_requested_position(const struct list *po
 {
     const struct role_position *all = positions->items;
 
-    /* If the body contains a role twice, the last entry counts. */
+    /* Iterate backwards: if the body contains a role twice, its last position is used. */
     for (size_t i = positions->count; i-- > 0;)
         if (all[i].id == id && all[i].position.given == GIVEN)
             return &all[i];
@@ -32,7 +31,8 @@ static const struct role *find_role_in_order(const struct role_order *o, snowfla
     return NULL;
 }
 
-/* Every id in the body must be that of a role, and not of @everyone, which cannot be moved. */
+/* Adds a form error for each id in the body that is not a role of the guild, or is @everyone, which
+ * cannot be moved. */
 static enum err check_ids_of_role_positions(const struct role_order *o,
                                             const struct list *positions, snowflake guild_id)
 {
@@ -50,7 +50,7 @@ static enum err check_ids_of_role_positions(const struct role_order *o,
 struct requested_role_move {
     const struct role *role;
     int64_t position;
-    size_t rank; /* index in the previous order, which decides between equal positions */
+    size_t rank; /* index in the previous order; orders roles with equal positions */
 };
 
 static int compare_role_moves(const void *a, const void *b)
@@ -102,7 +102,7 @@ static void compute_role_order(struct arena *arena, struct role_order *o,
     }
 }
 
-/* The caller's highest role and all roles above it must not move. */
+/* Returns an error if the caller's highest role or a role above it would move. */
 static enum err check_roles_below_caller(const struct call *call, const struct role_order *o)
 {
     const struct member_access *s = call->target.member_access;
@@ -134,7 +134,7 @@ static enum err write_role_order(struct call *call, const struct role_order *o)
     return OK;
 }
 
-/* @everyone is always the lowest role and is excluded from the order. */
+/* Removes @everyone from the list of roles to order, because it is always the lowest. */
 static void exclude_everyone_role(struct list *roles, snowflake guild_id, struct role_order *ret)
 {
     struct role *all = roles->items;

@@ -129,7 +129,7 @@ enum err roles_free_lowest_position(struct tx *tx, snowflake guild_id)
 }
 
 /* Moves the roles above a deleted role down by one position. Does nothing if another role has the
- * position of the deleted role, because the lowest role above would then get the same position. */
+ * same position as the deleted role, because there is no gap then. */
 static const char CLOSE_GAP[] =
     "update roles set position = position - 1 where guild_id = $1 and position > $2 "
     "and not exists (select 1 from roles r where r.guild_id = $1 and r.position = $2)";

@@ -91,8 +91,8 @@ static struct opt_int color_or_null(struct opt_int color)
     return (struct opt_int){ color.given == GIVEN ? GIVEN : GIVEN_NULL, color.value };
 }
 
-/* The field `colors` replaces all three colours; the older field `color` sets the first and clears
- * the others. */
+/* The field `colors` sets all three colours. The older field `color` sets the first colour and
+ * clears the others. */
 static void apply_role_colors(struct arena *arena, struct role *r, const struct role_edit *in)
 {
     struct role_colors *colors = arena_alloc(arena, sizeof *colors);

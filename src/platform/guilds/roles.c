@@ -13,8 +13,8 @@ static bool is_everyone_role(const struct role *r)
     return r->id == r->guild_id;
 }
 
-/* A caller cannot grant permissions that the caller does not have. Owners and administrators have
- * all. */
+/* Returns an error if the caller grants permissions that the caller does not have. Owners and
+ * administrators have all permissions. */
 static enum err check_granted_permissions(const struct call *call, uint64_t granted)
 {
     return granted & ~call->target.member_access->permissions ? call_rank_too_low_error(call) : OK;
@@ -89,7 +89,7 @@ static enum err check_role_limit(struct call *call)
     return e || roles.count < MOST_ROLES ? e : ERR_MAX_ROLES;
 }
 
-/* A new role is placed just above @everyone. */
+/* Creates a role at position 1, directly above @everyone. */
 static enum err create_role(struct call *call)
 {
     snowflake guild_id = call->target.guild->id;

@@ -34,7 +34,7 @@ static const struct enum_choice draft_types[] = {
 
 static const struct type type_verification = { .kind = KIND_INT, .choices = verification_levels };
 static const struct type type_notifications = { .kind = KIND_INT, .choices = notification_levels };
-/* A guild's voice region is accepted but ignored, because some libraries always send one. */
+/* Clients may send a voice region of the guild, because some libraries always do. It is ignored. */
 static const struct type type_region = { .kind = KIND_STRING, .max = 100 };
 static const struct type type_filter = { .kind = KIND_INT, .choices = filter_levels };
 static const struct type type_afk_timeout = { .kind = KIND_INT, .choices = afk_timeouts };

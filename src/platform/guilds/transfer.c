@@ -1,4 +1,4 @@
-/* transfer.c - transfers or deletes a whole guild, for its owner or the operator. */
+/* transfer.c - changes the owner of a guild, and deletes a guild; for the owner or the operator. */
 #include "platform/guilds/internal.h"
 
 #include "api/hooks.h"

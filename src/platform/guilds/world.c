@@ -86,7 +86,7 @@ static enum err insert_guild_with_everyone(struct world_file_importer *im,
     return e ? e : role_insert(im->tx, &everyone);
 }
 
-/* Fields that the file omits remain unchanged. */
+/* Applies the fields of a world file to a guild. Fields that the file omits are not changed. */
 static void apply_world_guild(struct world_file_importer *im, const struct world_guild *in,
                               struct guild *g)
 {
@@ -173,7 +173,7 @@ static enum err import_guild(struct world_file_importer *im, const void *entry,
     if (e)
         return e;
     apply_world_guild(im, g, &made);
-    if (!im->options->files) /* an archive does not change the owner of an existing guild */
+    if (!im->options->files) /* an import of a copied guild does not change the owner */
         made.owner_id = owner;
     e = import_guild_pictures(im, g, &made);
     if (!e)
@@ -192,7 +192,8 @@ static const char ALL_GUILDS[] =
     "g.safety_alerts_channel_id, g.vanity_code, g.vanity_uses, g.mfa_level from guilds g "
     "join users u on u.id = g.owner_id where g.removed = 0 order by g.id";
 
-/* Ids of the channels in the guild's settings. The export later replaces them by channel names. */
+/* Ids of the channels in a guild's settings. The export replaces them with names after the channels
+ * were read. */
 struct named_channel_ids {
     snowflake channels[5];
 };
@@ -260,7 +261,7 @@ static enum err export_guilds(struct world_file_exporter *ex, struct opt_list *r
 const struct world_file_fields guilds_world = { (const struct world_file_field[]){
     { NULL, "guilds", &world_guild_list, "guild", 40, .import = import_guild,
       .export = export_guilds },
-    /* Imported after the channels, because these settings refer to channels. */
+    /* These settings refer to channels, so they are imported after the channels. */
     { "guild", .order = 170, .import = import_guild_channel_settings },
     { 0 },
 } };

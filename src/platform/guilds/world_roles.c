@@ -8,7 +8,7 @@ struct world_role {
     struct opt_id id;
     struct str name;
     struct opt_str permissions, unicode_emoji, bot,
-        icon; /* icon: hash of a picture of the archive */
+        icon; /* icon: hash of a picture in the archive of a copied guild */
     struct opt_int color, secondary_color, tertiary_color, position, flags;
     struct opt_bool hoist, mentionable, managed;
 };
@@ -41,7 +41,7 @@ WORLD_OBJECT(role, role_fields, validate_world_role);
 
 /* --- import from a world file -------------------------------------------------------- */
 
-/* Fields that the file omits remain unchanged. */
+/* Applies the fields of a world file to a role. Fields that the file omits are not changed. */
 static void apply_world_role(struct world_file_importer *im, const struct world_role *r,
                              snowflake bot, struct role *to)
 {
@@ -97,7 +97,7 @@ static enum err import_role(struct world_file_importer *im, const struct world_r
     return e ? e : role_insert(im->tx, &role);
 }
 
-/* The first role in the file is the highest. */
+/* Imports the roles of a guild. The file lists the highest role first. */
 static enum err import_roles(struct world_file_importer *im, const void *entries,
                              const struct json_path *all, snowflake guild)
 {

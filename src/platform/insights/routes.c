@@ -1,8 +1,8 @@
-/* routes.c - routes of guild insights, one entry per day (UTC).
- *
- * Worst case: text-channels reads the guild's channels, and for at most MOST_CHANNELS of them at
- * most MOST_COUNTED messages each, in the background. If a channel has more, days that are not
- * completely counted are left out for all channels, so that each day in the reply is exact. */
+/* routes.c - routes of guild insights, with one element per day (UTC). Worst case: the route
+ * text-channels reads the guild's channels and, for at most MOST_CHANNELS of them, the newest
+ * MOST_COUNTED messages each, in the background. If a channel has more messages, its older days are
+ * not completely counted; the reply then omits these days for all channels, so that each day in the
+ * reply is exact. */
 #include "platform/insights/insights.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static const struct schema query_schema = { .name = "InsightsQuery",
                                             .fields = query_fields,
                                             .doc = "Which days; at most the last 120." };
 
-/* Days since 1970. The range is empty if first > last. */
+/* Range of days, as day numbers since 1970-01-01. The range is empty if first > last. */
 struct day_range {
     int64_t first, last, today;
 };
@@ -97,8 +97,8 @@ static const char READ_DAYS[] =
     "select day, joins, leaves from guild_days where guild_id = $1 and day >= $2 order by day desc";
 static const char MEMBER_COUNT[] = "select member_count from guilds where id = $1";
 
-/* Fills one entry per day of the range. The number of members of a day is computed from that of the
- * next one, from today on. */
+/* Adds an element per day of the range. Starts with today's number of members, and computes the
+ * number of each earlier day from that of the day after it. */
 static void fill_guild_days(struct call *call, const struct day_range *range, int64_t members,
                             struct rows *rows, struct list *ret)
 {
@@ -173,7 +173,7 @@ static int compare_last_written_first(const void *one, const void *two)
            (a->last_message_id.value > b->last_message_id.value);
 }
 
-/* Removes the channels that the caller cannot view, and sorts the others. */
+/* Removes the channels that the caller cannot view, and sorts the others by last message. */
 static void select_active_channels(const struct call *call, struct list *channels)
 {
     struct channel *c = channels->items;
@@ -194,7 +194,7 @@ static void select_active_channels(const struct call *call, struct list *channel
         channels->count = MOST_CHANNELS;
 }
 
-/* The time in a snowflake begins on day 16436. */
+/* Counts messages per day. The epoch of snowflakes is day 16436 since 1970-01-01. */
 static const char COUNT_MESSAGES[] =
     "select day, count(*), count(distinct author_id) from (select (id >> 22) / 86400000 + 16436 as "
     "day, author_id from messages where channel_id = $1 and id >= $2 order by id desc limit $3) x "

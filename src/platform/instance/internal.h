@@ -39,7 +39,8 @@ struct instance_ping {
 };
 
 struct instance_limit {
-    const char *group, *name, *flat; /* flat is the key in the reply without groups, or NULL */
+    const char *group, *name,
+        *flat; /* flat: key in the reply without groups; NULL if that reply omits the limit */
     int64_t value;
 };
 

@@ -3,8 +3,8 @@
 
 #include "gateway/gateway.h"
 
-/* Limits that clients may show. The values are copies: the folder that owns a resource defines and
- * enforces its limits. */
+/* Limits that clients may show. The values here are copies: each limit is defined and enforced in
+ * the folder that owns the resource. */
 static const struct instance_limit instance_limits[] = {
     { "user", "maxGuilds", "limits_user_maxGuilds", 100 },
     { "user", "maxUsername", NULL, 32 },
@@ -28,7 +28,8 @@ static const struct instance_limit instance_limits[] = {
     { 0 },
 };
 
-/* Allows any origin (CORS), because a web page calls these routes before it knows its server. */
+/* Allows pages of any origin (CORS) to call these routes, because a web client calls them before it
+ * knows its server. */
 static void allow_any_origin(struct call *call)
 {
     if (!api_get_options(call->api)->cors_origin)
@@ -48,7 +49,7 @@ static struct str prepend_base_url(struct call *call, const char *path)
 
 /* --- endpoint URLs -------------------------------------------------------------------- */
 
-/* The URL in the reply has no trailing slash, because clients append a path. */
+/* Replies with a URL without a trailing slash, because clients append a path. */
 static enum err get_instance_address(struct call *call)
 {
     return reply_to_any_origin(call,
@@ -61,7 +62,7 @@ static struct str spacebar_gateway_url(struct call *call)
     return STR_CONCAT(call->arena, api_get_base_url(call, "ws"), STR(GATEWAY_SPACEBAR_PATH));
 }
 
-/* The URL in the reply has no /api/v9, because clients of this route append it. */
+/* Replies with URLs without /api/v9, because clients of this route append it. */
 static enum err get_instance_client(struct call *call)
 {
     struct instance_api api = {
@@ -181,7 +182,8 @@ static enum err get_instance_config(struct call *call)
 
 /* --- telemetry that the server discards ---------------------------------------------- */
 
-/* Clients send telemetry to /science and /track continuously; the server discards it. */
+/* Handler of /science and /track. Clients continuously send telemetry to these routes; the server
+ * discards it. */
 static enum err forget_measurements(struct call *call)
 {
     allow_any_origin(call);

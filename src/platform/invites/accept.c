@@ -33,7 +33,8 @@ static enum err join_invited_group(struct call *call, const struct invite *i, sn
     return e ? e : group_channel_add_user(call, i->channel, &user, i->inviter_id, ret_new);
 }
 
-/* Returns ERR_UNKNOWN_INVITE if the inviter blocked the user or the user blocked the inviter. */
+/* Makes the inviter and the user friends. Returns ERR_UNKNOWN_INVITE if one of them has blocked the
+ * other. */
 static enum err befriend_inviter(struct call *call, const struct invite *i, snowflake user_id,
                                  bool *ret_new)
 {

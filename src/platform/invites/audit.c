@@ -1,4 +1,4 @@
-/* audit.c - audit log entries of invites, which list every field of the invite as a change. */
+/* audit.c - audit log entries of invites. They list every field of the invite as a change. */
 #include "platform/invites/internal.h"
 
 #include "base/mem.h"
@@ -15,8 +15,8 @@ static struct str quote_json_text(struct call *call, struct str text)
     return STR_CONCAT(call->arena, STR("\""), text, STR("\""));
 }
 
-/* Formats the code for the audit log. Any reader of the log could use the code, so the code of an
- * invite that grants roles is null in the log until the invite is deleted. */
+/* Formats the code for the audit log. The code of an invite that grants roles is null until the
+ * invite is deleted, because every reader of the log could use it. */
 static struct str format_audited_invite_code(struct call *call, enum audit_action action,
                                              const struct invite *i)
 {

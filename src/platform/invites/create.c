@@ -4,7 +4,8 @@
 #include "base/clock.h"
 #include "platform/guilds/guilds.h"
 
-/* Guild channels need CREATE_INSTANT_INVITE; in a group only the owner may invite. */
+/* Checks the permission to invite. Guild channels need CREATE_INSTANT_INVITE; in a group only the
+ * owner may invite. */
 enum err check_invite_creation_permission(struct call *call)
 {
     const struct channel *c = call->target.channel;
@@ -53,7 +54,7 @@ static void init_channel_invite(struct call *call, struct invite *ret)
         ret->target_application_id = in->target_application_id.value;
 }
 
-/* The caller must be able to assign each role that the invite grants. */
+/* Returns an error unless the caller could assign each role that the invite grants. */
 static enum err check_invite_roles(struct call *call, const struct list *ids)
 {
     const snowflake *id = ids->items;
@@ -66,8 +67,8 @@ static enum err check_invite_roles(struct call *call, const struct list *ids)
     const struct member_access *s = call->target.member_access;
     if (!s)
         return call_missing_permissions_error(call, PERMISSION(MANAGE_ROLES));
-    /* An invite that grants roles needs MANAGE_ROLES in the whole guild. MANAGE_ROLES in one
-     * channel permits only changes of the channel's overwrites. */
+    /* An invite that grants roles needs MANAGE_ROLES in the whole guild, not only in the channel:
+     * there MANAGE_ROLES only permits changes of overwrites. */
     if (!(s->permissions & PERMISSION(MANAGE_ROLES)))
         return member_missing_permission_error(s, PERMISSION(MANAGE_ROLES));
     for (size_t i = 0; i < ids->count && !e; i++) {

@@ -8,19 +8,21 @@
 
 enum { MOST_INVITES = 1000 };
 
-/* --- rows.c: SQL; expired invites are never returned ---------------------------------- */
+/* --- rows.c: SQL; the functions ignore expired invites -------------------------------- */
 
 enum err invites_list_of_guild(struct tx *tx, snowflake guild_id, struct list *ret);
 enum err invites_list_of_channel(struct tx *tx, snowflake channel_id, struct list *ret);
 enum err friend_invites_list_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-/* Finds an existing invite with the same properties, which can be returned instead of a new one. */
+/* Finds an existing invite with the same properties. It can be returned instead of creating a new
+ * one. */
 enum err invite_find_equivalent(struct tx *tx, const struct invite *like, struct invite *ret,
                                 bool *ret_found);
-/* Inserts an invite with a new code, and deletes expired invites of the same guild, group or user.
- * Returns ERR_MAX_INVITES if there are too many. */
+/* Inserts an invite with a new code. Also deletes expired invites of the same guild, group or user.
+ * Returns ERR_MAX_INVITES if too many remain. */
 enum err invite_insert(struct tx *tx, struct invite *invite);
 enum err invite_delete(struct tx *tx, struct str code);
-/* Counts one use of an invite. Returns ERR_UNKNOWN_INVITE if no use is left. */
+/* Increments the use count of an invite. Returns ERR_UNKNOWN_INVITE if the invite has reached its
+ * maximum number of uses. */
 enum err invite_count_use(struct tx *tx, struct invite *invite);
 /* Reads the objects to which an invite refers: inviter, guild, channel, roles and target. */
 enum err invite_read_referenced_objects(struct tx *tx, struct invite *invite);
@@ -52,9 +54,9 @@ bool member_can_grant_invite_role(const struct member_access *s, const struct ro
 /* Returns true if a member may see the invite's code: the invite's creator, and members who could
  * assign all roles that the invite grants. */
 bool member_can_view_invite(const struct invite *invite, const struct member_access *viewer);
-/* Lists the ids of the accounts and roles that may see the code of an invite that grants roles: the
- * invite's creator, the guild's owner, and all roles above the roles of the invite. The result is
- * an argument of audience_of_role_granters. `roles` are all roles of the guild. */
+/* Lists the accounts and roles that may see the code of an invite that grants roles: the invite's
+ * creator, the guild's owner, and every role above the invite's roles. The ids are the argument of
+ * audience_of_role_granters. `roles` are all roles of the guild. */
 struct list invite_list_ids_that_may_see_code(struct arena *arena, const struct invite *invite,
                                               const struct list *roles);
 
@@ -70,10 +72,12 @@ enum err invite_accept_at_registration(struct call *call, const struct account_c
 
 /* --- targets.c ------------------------------------------------------------------------ */
 
-/* Parses the user ids (snowflakes) in target_users_file of the body; reports form errors. */
+/* Parses the user ids in target_users_file of the body to snowflakes. Adds form errors for invalid
+ * ids. */
 enum err invite_targets_parse(struct call *call, struct list *ret, bool *ret_given);
 enum err invite_targets_write(struct tx *tx, struct str code, const struct list *ids);
-/* Returns ERR_UNKNOWN_INVITE if the invite has targets and the user is not among them. */
+/* Returns ERR_UNKNOWN_INVITE if the invite is only for certain users (targets) and the user is not
+ * one of them. */
 enum err require_user_is_invite_target(struct tx *tx, const struct invite *invite,
                                        snowflake user_id);
 extern const struct type invite_targets_body, invite_targets_job_reply;

@@ -32,7 +32,7 @@ enum err invite_emit_event(struct call *call, enum event event, const struct sch
     return OK;
 }
 
-/* Hides a friend invite from users whom the inviter has blocked. */
+/* Returns ERR_UNKNOWN_INVITE for a friend invite if its inviter has blocked the caller. */
 static enum err hide_invite_from_blocked_user(struct call *call, const struct invite *i)
 {
     int64_t type = RELATIONSHIP_NONE;
@@ -54,8 +54,8 @@ static enum err resolve_invite(struct call *call)
     return e ? e : hide_invite_from_blocked_user(call, invite);
 }
 
-/* Adds the scheduled event that the query names to the reply. Users who are not members get only
- * external events and events in the invite's channel. */
+/* Adds the scheduled event that the query names to the reply. To a caller who is not a member, only
+ * external scheduled events and those in the invite's channel are shown. */
 static enum err add_event_to_invite(struct call *call, struct invite *i, struct opt_id id)
 {
     struct scheduled_event *event = arena_alloc(call->arena, sizeof *event);
@@ -95,7 +95,8 @@ static enum err accept_invite(struct call *call)
     return e ? e : call_reply_with_object(call, call->target.invite);
 }
 
-/* Removes invites whose code the caller may not see. Group invites have no such restriction. */
+/* Removes those guild invites from the list whose code the caller may not see. Group invites are
+ * not restricted. */
 static void remove_invites_hidden_from_caller(const struct call *call, struct list *invites)
 {
     struct invite *i = invites->items;
@@ -126,7 +127,7 @@ static enum err check_list_invites_permission(struct call *call)
 
 static const struct type type_plain_invites = { .kind = KIND_ARRAY, .of = &type_invite };
 
-/* Only callers with MANAGE_GUILD get the use counts. */
+/* Replies with the guild's invites. Only callers with MANAGE_GUILD also get the use counts. */
 static enum err get_guild_invites(struct call *call)
 {
     bool manages = call->target.permissions & PERMISSION(MANAGE_GUILD);
@@ -142,8 +143,8 @@ static enum err get_guild_invites(struct call *call)
 
 /* --- deleting an invite -------------------------------------------------------------- */
 
-/* A guild invite can be deleted with MANAGE_CHANNELS or MANAGE_GUILD, other invites only by their
- * creator or the group's owner. */
+/* Checks whether the caller may delete the invite. A guild invite needs MANAGE_CHANNELS or
+ * MANAGE_GUILD; any other invite can be deleted only by its creator or the group's owner. */
 static enum err check_delete_invite_permission(struct call *call)
 {
     const struct invite *i = call->target.invite;

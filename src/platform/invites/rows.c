@@ -15,7 +15,8 @@
     "code, type, guild_id, channel_id, inviter_id, created_at, expires_at, max_age, max_uses, " \
     "uses, is_temporary, target_type, target_user_id, target_application_id, role_ids, flags, " \
     "targets_at"
-/* SQL condition: the invite grants no roles, has no flags, and is open to everybody. */
+/* SQL condition for invites that can be shared: no roles, no flags, not restricted to certain
+ * users. */
 #define PLAIN               " role_ids is null and flags = 0 and targets is null"
 #define CHANNEL_NOT_DELETED " not" CHANNEL_BEING_DELETED("invites.channel_id")
 #define NOT_EXPIRED(now)    " (expires_at is null or expires_at > " now ")"
@@ -100,7 +101,8 @@ static enum err read_invite_application(struct tx *tx, snowflake id,
     return OK;
 }
 
-/* Skips deleted roles and managed roles, which cannot be assigned. */
+/* Reads the roles of an invite, without deleted roles and managed roles, which cannot be
+ * assigned. */
 static enum err read_assignable_invite_roles(struct tx *tx, struct invite *i)
 {
     const snowflake *id = i->role_ids.items;
@@ -118,7 +120,8 @@ static enum err read_assignable_invite_roles(struct tx *tx, struct invite *i)
     return e;
 }
 
-/* An invite grants a role only while the invite's creator is a member who could assign the role. */
+/* Reads the roles that an invite grants now: those that its creator could still assign. There are
+ * none if the creator is no longer a member. */
 static enum err read_roles_granted_by_invite(struct tx *tx, struct invite *i)
 {
     struct member_access maker;
@@ -246,7 +249,8 @@ enum err permanent_invite_find(struct tx *tx, snowflake channel_id, struct str *
     return e;
 }
 
-/* Deletes expired invites of a guild, group or user, so that they do not count as invites. */
+/* Deletes expired invites of a guild, group or user, so that they do not count towards the
+ * maximum. */
 static const char DELETE_EXPIRED[] = "delete from invites where expires_at <= $1 and type = $2 and "
                                      "(guild_id = $3 or channel_id = $3 or inviter_id = $3)";
 static const char COUNT_IN_GUILD[] = "select count(*) from invites where guild_id = $1";

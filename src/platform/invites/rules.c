@@ -1,7 +1,6 @@
-/* rules.c - access rules of invites that grant roles, which are credentials.
- *
- * A member may see the code of such an invite only if the member could assign all of its roles.
- * When accepted, the invite grants the roles that its creator could assign at that time. */
+/* rules.c - access rules of invites that grant roles. The code of such an invite is a credential,
+ * so only members who could assign all of its roles may see it. When the invite is accepted, it
+ * grants the roles that its creator could assign at that time. */
 #include "platform/invites/internal.h"
 
 #include <stdlib.h>
@@ -50,8 +49,8 @@ struct list invite_list_ids_that_may_see_code(struct arena *arena, const struct 
     struct list out = { 0 };
 
     id_list_add(arena, &out, i->inviter_id);
-    /* If the guild requires a second factor of moderators, only the invite's creator receives the
-     * event, because the gateway does not know which members have a second factor. */
+    /* If the guild requires a second factor for moderation, only the invite's creator receives the
+     * event: the gateway cannot check which members have a second factor. */
     if (i->guild->mfa_level)
         return out;
     id_list_add(arena, &out, i->guild->owner_id);

@@ -50,7 +50,8 @@ static const struct field draft_fields[] = {
     { 0 },
 };
 
-/* A target type needs the id of the target user or application. */
+/* Adds a form error if the body has a target type but not the id of the target user or
+ * application. */
 static void validate_invite_target(struct form *form, const struct json_path *here,
                                    const void *object)
 {

@@ -1,4 +1,4 @@
-/* targets.c - invites for certain users only, whose ids are uploaded as a CSV file. */
+/* targets.c - invites that only certain users can accept. Their ids are uploaded as a CSV file. */
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
-/* vanity.c - vanity codes, which guilds choose. A vanity code acts as an invite that never expires;
- * members with MANAGE_GUILD may change it, and the invite routes cannot delete it. */
+/* vanity.c - vanity codes: invite codes that guilds choose. A vanity code acts as an invite that
+ * never expires. Members with MANAGE_GUILD may change it; the invite routes cannot delete it. */
 #include "base/clock.h"
 #include "model/fields/rows.h"
 #include "platform/channels/channels.h"
@@ -48,8 +48,9 @@ const struct type vanity_reply = { .kind = KIND_OBJECT, .schema = &vanity_schema
     "c.type in (0, 5) and ((e.permissions & 8) <> 0 or (coalesce(o.allow, 0) & 1024) <> " \
     "0 or ((e.permissions & 1024) <> 0 and (coalesce(o.deny, 0) & 1024) = 0))"
 
-/* The channel of a vanity invite is public, so it must be one that @everyone can view: the system
- * channel, else the first such channel, else null. */
+/* Finds the guild of a vanity code, and a channel for the invite. Anybody may use the code, so
+ * @everyone must be able to view that channel: the system channel or, if it is not visible, the
+ * first visible channel; null if there is none. */
 static const char FIND_VANITY[] =
     "select g.id, g.vanity_code, coalesce(" CHANNEL_OF_EVERYONE
     " and c.id = g.system_channel_id), " CHANNEL_OF_EVERYONE

@@ -74,7 +74,7 @@ static const char INSERT_IMPORTED_INVITE[] =
     "max_age, max_uses, uses, is_temporary) values ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
     "on conflict do nothing";
 
-/* An invite that exists, or that has expired, is not imported. */
+/* Imports an invite. Skips invites that already exist or have expired. */
 static enum err import_invite(struct world_file_importer *im, const void *entry,
                               const struct json_path *at, snowflake guild)
 {

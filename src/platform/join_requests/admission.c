@@ -3,7 +3,7 @@
 #include "model/fields/ids.h"
 #include "platform/join_requests/internal.h"
 
-/* Members admitted per step; each admission emits events to the guild. */
+/* Number of members admitted per job step. Each admission emits events to the guild. */
 enum { ADMISSIONS_PER_STEP = 20 };
 
 enum err admit_pending_member(struct call *call, struct member *m)

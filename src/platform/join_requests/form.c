@@ -3,7 +3,7 @@
 #include "platform/invites/invites.h"
 #include "platform/join_requests/internal.h"
 
-/* Users who are not members need a valid invite to the guild in the query. */
+/* Returns an error if the caller is not a member and the query has no valid invite to the guild. */
 enum err require_invite_to_read_member_form(struct call *call)
 {
     const struct member_form_query *q = call->query;
@@ -23,10 +23,12 @@ enum err get_member_form(struct call *call)
     return e ? e : call_reply_with_object(call, &form);
 }
 
-/* The writer thread parses the form, so its size is limited; valid forms are shorter. */
+/* Maximum size in bytes of a form as a JSON string. The writer thread parses it; valid forms are
+ * shorter. */
 enum { LONGEST_FORM = 256 * 1024 };
 
-/* The official client sends the list of fields as a JSON string. */
+/* Parses the list of form fields from a JSON string, the form in which the official client sends
+ * it. */
 static enum err parse_form_fields(struct call *call, struct str json, struct list *ret)
 {
     struct json_path at = json_path_key(NULL, STR("form_fields"));

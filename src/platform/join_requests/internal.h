@@ -13,7 +13,8 @@
 
 struct member_form_patch {
     struct opt_bool enabled;
-    struct opt_str form_fields; /* JSON: a list of form fields, or a string with such a list */
+    struct opt_str
+        form_fields; /* JSON: a list of form fields, or a JSON string that contains such a list */
     struct opt_str description;
 };
 struct member_form_query {
@@ -67,12 +68,11 @@ extern const struct schema member_form_query_schema, join_requests_query_schema,
 
 /* --- rules.c -------------------------------------------------------------------------- */
 
-/* Returns the form's fields with the responses of a body; reports form errors below
- * `form_fields`. */
+/* Returns the form's fields with the responses of a body. Adds form errors below `form_fields`. */
 struct list member_form_apply_responses(struct form *form, struct arena *arena,
                                         const struct list *fields, const struct list *given);
-/* Returns true if a moderator must review the responses. Forms that only have rules need no
- * review. */
+/* Returns true if a moderator must review the responses. A form that consists of rules only needs
+ * no review. */
 bool member_form_needs_review(const struct list *fields);
 
 /* --- rows.c --------------------------------------------------------------------------- */
@@ -101,10 +101,10 @@ enum err join_request_on_member_left(struct call *call, const struct member_leav
 
 /* --- admission.c ---------------------------------------------------------------------- */
 
-/* Clears the member's pending flag, emits GUILD_MEMBER_UPDATE and sends the join message. */
+/* Clears the member's pending flag, emits GUILD_MEMBER_UPDATE and creates the join message. */
 enum err admit_pending_member(struct call *call, struct member *m);
 #define ADMISSION_EVENTS EVENT_GUILD_MEMBER_UPDATE, EVENT_MESSAGE_CREATE
-/* Admits the pending members of a guild whose form was disabled, in batches. */
+/* Admits the pending members of a guild in batches, after the guild's form was disabled. */
 extern const struct job_kind pending_admission_job;
 
 #endif

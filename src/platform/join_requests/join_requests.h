@@ -1,10 +1,9 @@
-/* join_requests.h - membership screening: forms for new members, and join requests.
- *
- * While a guild's form is enabled (feature MEMBER_VERIFICATION_GATE_ENABLED), new members are
- * pending: they see the guild but may not act in it. If the form only has rules, accepting them
- * admits the member; other responses wait for a review by a member with KICK_MEMBERS. The folder
- * owns the tables of forms and join requests; members/ owns the pending flag. The folder may use
- * invites/ and the folders below it. Start with form.c. */
+/* join_requests.h - membership screening: forms for new members, and join requests. While a guild's
+ * form is enabled (feature MEMBER_VERIFICATION_GATE_ENABLED), new members are pending: they see the
+ * guild but may not act in it. If the form consists of rules only, accepting the rules admits the
+ * member. Other responses wait until a member with KICK_MEMBERS reviews them. The folder owns the
+ * tables of forms and join requests; members/ owns the pending flag. The folder may use invites/
+ * and the folders below it. Start with form.c. */
 #ifndef PLATFORM_JOIN_REQUESTS_JOIN_REQUESTS_H
 #define PLATFORM_JOIN_REQUESTS_JOIN_REQUESTS_H
 
@@ -13,10 +12,10 @@
 
 #define SCREENING_FEATURE "MEMBER_VERIFICATION_GATE_ENABLED"
 
-/* A field of a form, with the response if one was given. */
+/* A field of a form and, in a join request, the user's response. */
 struct member_form_field {
     struct str field_type, label;
-    struct opt_list values;  /* struct str: rules, for the field type TERMS only */
+    struct opt_list values;  /* list of struct str: rules; only for the field type TERMS */
     struct opt_list choices; /* struct str */
     struct opt_str description, placeholder;
     bool required;
@@ -40,8 +39,8 @@ enum err member_form_write(struct tx *tx, const struct member_form *f);
 
 enum join_status { JOIN_SUBMITTED = 1, JOIN_REJECTED = 2, JOIN_APPROVED = 3 };
 
-/* Returns the enum join_status value of a status; 0 for an unknown status, and for "STARTED", which
- * is never stored. */
+/* Returns the enum join_status value of a status. Returns 0 for an unknown status and for
+ * "STARTED", because requests with this status are not stored. */
 int64_t join_status_parse(struct str word);
 struct str join_status_name(int64_t status);
 

@@ -52,7 +52,7 @@ static enum err check_form_version(struct call *call, const struct member_form *
         "The form has changed. Read it again and send its current version.");
 }
 
-/* Resets the caller's existing request to SUBMITTED, or creates one. */
+/* If the caller has a request, sets its status to SUBMITTED. Otherwise creates a request. */
 static enum err reset_or_create_join_request(struct call *call, struct join_request *r,
                                              bool *ret_new)
 {
@@ -72,7 +72,7 @@ static enum err reset_or_create_join_request(struct call *call, struct join_requ
     return e;
 }
 
-/* A form that only has rules needs no review: the member is admitted at once. */
+/* Admits the member at once, because the form consists of rules only and needs no review. */
 static enum err approve_join_request_without_review(struct call *call, struct join_request *r)
 {
     struct member m = *call->target.member_access->member;
@@ -155,7 +155,7 @@ enum err list_join_requests(struct call *call)
     enum err e;
 
     if (q->status.given == GIVEN &&
-        !status) /* the status STARTED matches nothing, because only submitted forms are stored */
+        !status) /* 0: no request has the status STARTED, because only submitted forms are stored */
         return call_reply_with_object(call, &out);
     e = join_requests_list(call->tx, call->target.guild->id, status, q, &out);
     for (size_t i = 0; !e && i < out.guild_join_requests.count; i++)
@@ -181,7 +181,8 @@ static enum err approve_or_reject_join_request(struct call *call, struct join_re
     return e || !m.pending ? e : admit_pending_member(call, &m);
 }
 
-/* A decision is final: only submitted requests can be reviewed. */
+/* Approves or rejects a request. Only requests with the status SUBMITTED can be reviewed, so a
+ * decision is final. */
 enum err review_join_request(struct call *call)
 {
     struct join_request r;

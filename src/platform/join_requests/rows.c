@@ -141,7 +141,8 @@ static const char COUNT_STATUS[] =
 static const char COUNT_ALL[] = "select count(*) from join_requests where guild_id = $1 and "
                                 "cast($2 as bigint) = 0";
 
-/* Lists the newest join requests first. If only `after` is given, lists the oldest first. */
+/* Lists join requests, newest first. If the query has only `after`, lists the oldest after that id
+ * first. */
 enum err join_requests_list(struct tx *tx, snowflake guild_id, int64_t status,
                             const struct join_requests_query *q, struct join_requests *ret)
 {

@@ -62,7 +62,8 @@ void member_form_fields_validate(struct form *form, const struct json_path *list
 
 enum { LINE_MAX_BYTES = 4 * 150, PARAGRAPH_MAX_BYTES = 4 * 1000 };
 
-/* True for a JSON string that is not empty and has at most `most` bytes, counted with escapes. */
+/* True for a JSON string that is not empty and has at most `most` bytes. Each escape sequence
+ * counts with its full length. */
 static bool is_json_text_response(struct str json, size_t most)
 {
     return json.n > 2 && json.p[0] == '"' && json.n - 2 <= most;
@@ -81,7 +82,8 @@ static bool is_valid_form_response(const struct member_form_field *asked, struct
         json, str_is(asked->field_type, "TEXT_INPUT") ? LINE_MAX_BYTES : PARAGRAPH_MAX_BYTES);
 }
 
-/* Responses must have the same order as the form's fields. */
+/* Sets the response of a field. The responses in the body must have the order of the form's
+ * fields. */
 static void apply_form_response(struct form *form, const struct json_path *at,
                                 struct member_form_field *asked,
                                 const struct member_form_field *given)

@@ -101,7 +101,7 @@ static enum err export_member_form(struct world_file_exporter *ex, struct opt_ob
 
 /* --- join requests ------------------------------------------------------------------- */
 
-/* Finds the join request of a user in a guild; there is at most one. */
+/* Finds the join request of a user in a guild. A user has at most one per guild. */
 static const char FIND_REQUEST[] =
     "select id from join_requests where guild_id = $1 and user_id = $2";
 static const char REQUEST_BY_ID[] = "select 1 from join_requests where id = $1";

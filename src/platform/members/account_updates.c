@@ -1,7 +1,6 @@
-/* account_updates.c - emits a changed account (name, avatar …) to all of its guilds.
- *
- * A bot may be in very many guilds: the API call emits to the first guilds, and a job to the others
- * in steps. Each step also updates the account's searchable names in these guilds. */
+/* account_updates.c - emits a changed account (name, avatar …) to all of its guilds. A bot may be
+ * in 100,000 guilds, so the API call emits to the first guilds, and a job emits to the others in
+ * steps. Each step also updates the account's searchable names in its guilds. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "model/fields/ids.h"
@@ -31,8 +30,8 @@ static enum err emit_member_update(struct call *call, snowflake guild_id, const 
     return e ? e : member_update_search_names(call->tx, guild_id, user);
 }
 
-/* Emits GUILD_MEMBER_UPDATE to the next guilds whose ids are above `after`. If guilds remain,
- * schedules a job; the job's data is the id of the last guild. */
+/* Emits GUILD_MEMBER_UPDATE to the next guilds, whose ids are above `after`. If guilds remain,
+ * schedules a job, whose data is the last guild id of this batch. */
 static enum err emit_member_update_batch(struct call *call, const struct user *user,
                                          snowflake after)
 {

@@ -28,7 +28,8 @@ static enum err get_ban(struct call *call)
     return e ? e : call_reply_with_object(call, &ban);
 }
 
-/* A member must rank below the caller; users who are not members can be banned, too. */
+/* Returns an error if the user is a member with a rank that is not below the caller's. Users who
+ * are not members may be banned, too. */
 static enum err check_user_is_bannable(struct call *call, snowflake user_id, bool *ret_member)
 {
     struct member m;
@@ -42,12 +43,12 @@ static enum err check_user_is_bannable(struct call *call, snowflake user_id, boo
     return require_rank_above_member(call, &m);
 }
 
-/* API versions up to this one accept delete_message_days as a query parameter and the ban's reason
- * in the body. */
+/* Last API version that accepts delete_message_days as a query parameter and the ban's reason in
+ * the body. */
 enum { VERSION_BAN_IN_QUERY = 9 };
 
-/* Bans a user. *room is the number of messages that this request may still delete; see struct
- * member_ban. */
+/* Bans a user. *room is the number of messages that this request may still delete (struct
+ * member_ban). */
 static enum err ban_user(struct call *call, const struct user *user, int64_t purge_seconds,
                          struct opt_str reason, int64_t *room)
 {

@@ -8,10 +8,11 @@
 /* --- PATCH …/members/@me -------------------------------------------------------------- */
 
 struct stored_pictures {
-    struct opt_str avatar, banner; /* hashes of pictures that are already stored */
+    struct opt_str avatar, banner; /* hashes of pictures that were stored in an earlier stage */
 };
 
-/* A quarantined member may change only the nickname, which may be the reason for the quarantine. */
+/* Returns an error if a quarantined member changes anything but the nickname. The nickname may be
+ * the reason for the quarantine, so it may be changed. */
 static enum err check_current_member_patch(struct call *call)
 {
     const struct current_member_patch *in = call->body;
@@ -98,8 +99,8 @@ enum err modify_current_member(struct call *call)
     return e ? e : call_reply_with_object(call, m);
 }
 
-/* PATCH …/profile/{member.id}: only the caller's own profile, which clients name by @me or the id.
- */
+/* PATCH …/profile/{member.id}: returns whether {member.id} is @me or the caller's id. Other
+ * members' profiles cannot be changed. */
 static bool guild_profile_is_of_caller(const struct call *call)
 {
     return call_get_path_id(call, "member.id") == call->caller->id;
@@ -118,7 +119,8 @@ enum err modify_guild_profile(struct call *call)
 
 /* --- PUT …/members/{member.id} -------------------------------------------------------- */
 
-/* The access token must belong to the user and to the app whose bot is calling. */
+/* Checks the access token of the user to be added: it must belong to this user, and to the app
+ * whose bot is the caller. */
 static enum err check_guilds_join_access_token(struct call *call, struct str token)
 {
     struct auth *auth = api_get_options(call->api)->auth;

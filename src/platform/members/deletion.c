@@ -32,7 +32,7 @@ static const struct deletion_rule member_rows[] = {
                    "(" MEMBERS ") x)" } },
 };
 
-/* Calls the hooks for the next members, then deletes the rows of the same members. */
+/* Calls the hooks for the next members of the guild, then deletes the rows of these members. */
 static enum err delete_members_of_guild(struct call *call, snowflake guild_id,
                                         struct deletion_step_limits *step)
 {
@@ -51,7 +51,9 @@ static enum err delete_members_of_guild(struct call *call, snowflake guild_id,
 
 /* --- deletion of an account ------------------------------------------------------------- */
 
-enum { ROWS_PER_LEAVE = 4 }; /* one left guild counts as 4 rows: an event, and writes by hooks */
+enum {
+    ROWS_PER_LEAVE = 4
+}; /* Leaving one guild counts as 4 deleted rows, because it emits an event and hooks write rows. */
 
 static const char GUILDS_LEFT[] =
     "select guild_id from members where user_id = $1 order by guild_id limit $2";

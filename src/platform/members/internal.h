@@ -9,8 +9,8 @@
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
 
-/* Columns of `members m`, in the order that member_from_row expects, starting at the first column.
- */
+/* Columns of `members m`, in the order that member_from_row expects. They must be the first columns
+ * of a query. */
 #define MEMBER_COLUMNS                                                                          \
     "m.guild_id, m.user_id, m.nick, m.avatar, m.banner, m.joined_at, m.premium_since, m.deaf, " \
     "m.mute, m.pending, m.timed_out_until, m.flags"
@@ -20,7 +20,8 @@ void member_from_row(const struct rows *r, struct member *m);
 
 /* Writes the member and the member's roles; emits no events. */
 enum err member_update(struct tx *tx, const struct member *m);
-/* Restores timeout, mute and deafen of a member who joins again, and deletes their stored copy. */
+/* Restores timeout, mute and deafen of a member who left and joins again, and deletes their stored
+ * copy. */
 enum err member_restore_sanctions(struct tx *tx, struct member *m);
 /* Returns ERR_UNKNOWN_MEMBER if the user is not a member. */
 enum err member_delete(struct call *call, snowflake guild_id, snowflake user_id);
@@ -34,11 +35,12 @@ struct ban {
 };
 /* Returns ERR_UNKNOWN_BAN if the user is not banned. */
 enum err ban_find(struct tx *tx, snowflake guild_id, snowflake user_id, struct ban *ret);
-/* Lists bans by user id: the first ones after `after`, or the last ones before `before`. 0 means no
- * bound. */
+/* Lists bans by user id: the last bans before `before`, or if it is 0, the first ones after
+ * `after`. */
 enum err bans_list(struct tx *tx, snowflake guild_id, snowflake after, snowflake before,
                    int64_t limit, struct list *ret);
-/* *ret_new is false if the user is already banned; the existing ban remains unchanged. */
+/* Inserts a ban. If the user is already banned, *ret_new is false and the existing ban is not
+ * changed. */
 enum err ban_insert(struct tx *tx, snowflake guild_id, snowflake user_id, struct opt_str reason,
                     bool *ret_new);
 enum err ban_delete(struct tx *tx, snowflake guild_id, snowflake user_id);
@@ -115,14 +117,14 @@ struct list ids_without_duplicates(struct arena *arena, const struct list *ids);
 /* Adds the role of the path to a member or removes it, if the caller may do so. */
 enum err member_set_role(struct call *call, struct member *m, bool give);
 
-/* Applies AutoMod to the member's nickname. *ret_refused is true if the nickname is blocked; the
- * call already has its reply then. */
+/* Applies AutoMod to the member's nickname. If AutoMod blocks it, writes the HTTP reply and sets
+ * *ret_refused. */
 enum err member_check_nick_with_automod(struct call *call, struct member *m, bool *ret_refused);
 
 /* --- join_leave.c --------------------------------------------------------------------- */
 
-/* Adds the owner of a new guild as its first member. Returns ERR_MAX_GUILDS if the owner has too
- * many. */
+/* Adds the owner of a new guild as its first member. Returns ERR_MAX_GUILDS if the owner is in too
+ * many guilds. */
 enum err member_insert_guild_owner(struct call *call, const struct created_guild *made);
 
 /* --- account_updates.c ---------------------------------------------------------------- */

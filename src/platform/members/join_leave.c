@@ -19,8 +19,8 @@ enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id)
     return e || n < MOST_GUILDS ? e : ERR_MAX_GUILDS;
 }
 
-/* Returns an error if the user is banned or in the maximum number of guilds. Not called for
- * bots. */
+/* Returns an error if the user is banned from the guild or is in the maximum number of guilds.
+ * Callers skip this check for bots. */
 static enum err check_user_may_join(struct tx *tx, const struct joining_member *n)
 {
     bool found;

@@ -5,7 +5,7 @@
 #include "model/fields/ids.h"
 
 /* The query returns the member's columns (null if the user is not a member), then the guild's
- * columns. */
+ * columns, starting with this one. */
 enum { OWNER_COLUMN = MEMBER_COLUMN_COUNT };
 static const char FIND_MEMBER_ACCESS[] =
     "select " MEMBER_COLUMNS ", g.owner_id, g.automod_version, g.mfa_level, "
@@ -18,8 +18,9 @@ static const char HAS_SECOND_FACTOR[] =
     "left join teams t on t.id = a.team_id join users o on o.id = coalesce(t.owner_id, a.owner_id) "
     "where a.bot_id = u.id) end from users u where u.id = $1";
 
-/* If the guild requires a second factor for moderation, members without one lose the moderation
- * permissions of their roles. The channels that they can view do not change. */
+/* If the guild requires a second factor for moderation and the member has none, withholds the
+ * permissions that need one. VIEW_CHANNEL is not among them, so the member can view the same
+ * channels. */
 static enum err remove_permissions_that_need_mfa(struct tx *tx, struct member_access *s)
 {
     struct rows row;
@@ -36,8 +37,8 @@ static const char FIND_ACCOUNT[] = "select bot, verified, phone from users where
 enum { LEVEL_EMAIL = 1, LEVEL_ACCOUNT_AGE, LEVEL_MEMBER_AGE, LEVEL_PHONE };
 static const int64_t ACCOUNT_AGE_MS = 5 * 60 * 1000, MEMBER_AGE_US = INT64_C(10) * 60 * 1000000;
 
-/* Bots, members with a role and exempt members need no verification. A level includes the
- * conditions of lower levels. */
+/* Checks whether the member meets the guild's verification level. Each level includes the
+ * conditions of lower levels. Bots, members with a role and exempt members need no verification. */
 static enum err check_verification_level(struct tx *tx, struct member_access *s, int64_t level)
 {
     struct rows row;
@@ -61,7 +62,7 @@ static enum err check_verification_level(struct tx *tx, struct member_access *s,
     return OK;
 }
 
-/* Selects the roles of the member and @everyone. */
+/* Selects the roles that a member has, including @everyone. */
 static const char RANKED_ROLES[] =
     "select r.id, r.permissions, r.position from roles r where r.id = $1 union all "
     "select r.id, r.permissions, r.position from member_roles m join roles r on r.id = m.role_id "

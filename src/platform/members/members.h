@@ -17,12 +17,12 @@ enum err member_read_user(struct tx *tx, struct member *m);
  * or ERR_MISSING_ACCESS if the user is not a member. */
 enum err member_access_find(struct tx *tx, snowflake guild_id, snowflake user_id,
                             struct member_access *ret);
-/* Same as member_access_find, for a user other than the caller. Returns ERR_UNKNOWN_MEMBER if the
- * user is not a member. */
+/* Variant of member_access_find for a user other than the caller. Returns ERR_UNKNOWN_MEMBER
+ * instead of ERR_MISSING_ACCESS if the user is not a member. */
 enum err member_access_find_of_other(struct tx *tx, snowflake guild_id, snowflake user_id,
                                      struct member_access *ret);
 
-/* Lists the first `limit` members with user ids after `after`, with users and roles, ordered by
+/* Lists at most `limit` members whose user ids are above `after`, with users and roles, ordered by
  * id. */
 enum err members_list_after(struct tx *tx, snowflake guild_id, snowflake after, int64_t limit,
                             struct list *ret);
@@ -30,7 +30,7 @@ enum err members_list_after(struct tx *tx, snowflake guild_id, snowflake after, 
 enum err members_find_by_name(struct tx *tx, snowflake guild_id, struct str text, int64_t limit,
                               struct list *ret);
 
-/* Lists the members who joined last, newest first. */
+/* Lists the `limit` members who joined last, newest first. */
 enum err members_list_newest(struct tx *tx, snowflake guild_id, int64_t limit, struct list *ret);
 /* Updates the member's names in the table for searches. Call it when the account's names
  * changed. */
@@ -38,20 +38,20 @@ enum err member_update_search_names(struct tx *tx, snowflake guild_id, const str
 
 /* Lists the members in voice channels, ordered by id. */
 enum err members_list_in_voice(struct tx *tx, snowflake guild_id, struct list *ret);
-/* Lists the first `limit` members after a user id who are in a voice channel, or in any if
- * channel_id is 0. */
+/* Lists at most `limit` members with user ids above `after` who are in this voice channel; in any
+ * voice channel if channel_id is 0. */
 enum err members_list_in_voice_after(struct tx *tx, snowflake guild_id, snowflake channel_id,
                                      snowflake after, int64_t limit, struct list *ret);
 
 /* Returns ERR_MAX_GUILDS if the user is in the maximum number of guilds. */
 enum err check_guild_limit_of_user(struct tx *tx, snowflake user_id);
 
-enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that can be changed on other members */
+enum { MEMBER_BYPASSES_VERIFICATION = 4 }; /* the only flag that one member can change on another */
 
-/* Account that member_add_to_guild adds to a guild. member_add_to_guild updates the member count
- * and emits GUILD_CREATE to the new member and GUILD_MEMBER_ADD to the guild. *ret_new is false,
- * and nothing changes, if the account is already a member. ERR_MAX_GUILDS and ERR_BANNED do not
- * apply to bots. */
+/* Parameters of member_add_to_guild, which adds an account to a guild. member_add_to_guild updates
+ * the member count and emits GUILD_CREATE to the new member and GUILD_MEMBER_ADD to the guild. If
+ * the account is already a member, nothing changes and *ret_new is false. For users, but not for
+ * bots, member_add_to_guild may return ERR_MAX_GUILDS or ERR_BANNED. */
 struct joining_member {
     snowflake guild_id, user_id;
     struct opt_str nick;
@@ -62,14 +62,15 @@ struct joining_member {
 enum err member_add_to_guild(struct call *call, const struct joining_member *n, struct member *ret,
                              bool *ret_new);
 
-/* Inserts the member with its roles and updates the member count; emits no events. */
+/* Inserts the member with its roles and updates the guild's member count. Emits no events. */
 enum err member_insert(struct tx *tx, const struct member *m, bool temporary);
-/* Inserts only the row in `members`. *ret_new is false if the user is already a member. */
+/* Inserts only the row in `members`, without roles. *ret_new is false if the user is already a
+ * member. */
 enum err member_insert_row(struct tx *tx, const struct member *m, bool temporary, bool *ret_new);
 
-/* Removes an account from a guild and emits GUILD_MEMBER_REMOVE to the guild and GUILD_DELETE to
- * the account. Before that, hooks disconnect the account from voice and update a bot's
- * integration. */
+/* Removes an account from a guild. First, hooks disconnect the account from voice and update the
+ * integration of a bot. Then emits GUILD_MEMBER_REMOVE to the guild and GUILD_DELETE to the
+ * account. */
 enum err member_remove_from_guild(struct call *call, snowflake guild_id, snowflake user_id);
 /* Events that member_remove_from_guild emits, for the field .fires of a struct route. */
 #define LEAVE_EVENTS                                                                \

@@ -16,8 +16,8 @@ static bool is_caller_the_member(const struct call *call)
     return call->target.member->user_id == call->caller->id;
 }
 
-/* The caller's own nickname needs CHANGE_NICKNAME or MANAGE_NICKNAMES; another member's needs
- * MANAGE_NICKNAMES and a higher rank. */
+/* Changing one's own nickname needs CHANGE_NICKNAME or MANAGE_NICKNAMES. Changing that of another
+ * member needs MANAGE_NICKNAMES and a higher rank. */
 static enum err check_nick_permission(struct call *call)
 {
     if (is_caller_the_member(call))
@@ -156,7 +156,7 @@ enum err member_check_nick_with_automod(struct call *call, struct member *m, boo
     return e;
 }
 
-/* Fields of a member that the audit log records. Changes of roles get entries of their own. */
+/* Fields of a member that the audit log records. Role changes are recorded in separate entries. */
 static const struct field audited_member[] = {
     { FIELD(struct member, nick), .type = &type_text },
     { FIELD(struct member, mute), .type = &type_bool },

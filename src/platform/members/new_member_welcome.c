@@ -1,7 +1,7 @@
 /* new_member_welcome.c - GET /guilds/{guild.id}/new-member-welcome. */
 #include "platform/members/internal.h"
 
-/* The reply is always 204, because the welcome page cannot be configured. */
+/* Always replies with status 204 (no welcome page), because this server has no setting for it. */
 enum err get_new_member_welcome(struct call *call)
 {
     (void)call;

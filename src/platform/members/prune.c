@@ -1,9 +1,8 @@
-/* prune.c - removes inactive members from a guild.
- *
- * A member counts as active if the member joined, used a token or wrote a message after the cutoff.
- * A guild may have half a million members, so members are counted in a read transaction and removed
- * in steps: the first step in the call, the others in a job. A step reads a limited number of
- * members, removed or not, so that its write transaction takes only a few milliseconds. */
+/* prune.c - removes inactive members from a guild. A member is active if the member joined, used a
+ * token or wrote a message after the cutoff time. A guild may have 500,000 members, so a read
+ * transaction counts the members, and steps remove them: the first step in the call, the others in
+ * a job. Each step reads a limited number of members, removed or not, so that its write transaction
+ * takes only a few milliseconds. */
 #include "api/jobs/jobs.h"
 #include "base/clock.h"
 #include "gateway/gateway.h"
@@ -14,7 +13,7 @@ enum {
     USUAL_DAYS = 7,
     MOST_DAYS = 30,
     MOST_INCLUDED = 100,
-    MEMBERS_PER_STEP = 500, /* members that a step reads; fewer if the request names many roles */
+    MEMBERS_PER_STEP = 500, /* maximum; fewer if the request names many roles */
     ROLE_COMPARISONS_PER_MEMBER = 300,
     REMOVALS_PER_STEP = 15,
 };
@@ -30,7 +29,7 @@ struct prune_result {
 };
 
 static const struct type type_days = { .kind = KIND_INT, .min = 1, .max = MOST_DAYS };
-/* Booleans are also accepted as text, because discord.py sends them so. */
+/* A boolean, or the text "true" or "false", which discord.py sends. */
 static const struct type type_said = { .kind = KIND_BOOL, .flags = TYPE_EITHER };
 static const struct type type_included = {
     .kind = KIND_ARRAY, .flags = TYPE_EITHER, .of = &type_id, .max = MOST_INCLUDED
@@ -81,9 +80,9 @@ const struct type prune_reply = { .kind = KIND_OBJECT, .schema = &result_schema 
 /* The members to remove, and the progress of the removal. */
 struct prune_progress {
     snowflake guild_id, owner_id, caller_id, after;
-    int64_t cutoff;   /* time in microseconds; members who were active later remain */
+    int64_t cutoff;   /* time in microseconds; members who were active after it remain */
     int64_t rank;     /* members with a role at or above this position remain */
-    struct str roles; /* role ids, such as ",1,2,"; members with only these roles are removed */
+    struct str roles; /* role ids as text, such as ",1,2,"; members who have other roles remain */
 };
 
 static struct str format_role_filter(struct arena *arena, const struct list *ids)
@@ -116,7 +115,7 @@ static struct prune_progress prune_progress_from_request(const struct call *call
 #define MEMBER_RANGE(after_, limit_)                                                        \
     "(select user_id, joined_at from members where guild_id = $1 and user_id > " after_ " " \
     "order by user_id limit " limit_ ") m"
-/* SQL condition: member m with account u has not been active since $2 and may be removed. */
+/* SQL condition: member m (account u) may be removed and has not been active since time $2. */
 #define IS_INACTIVE                                                                           \
     "m.joined_at < $2 and u.bot = 0 and m.user_id <> $3 and m.user_id <> $4 "                 \
     "and not exists (select 1 from tokens t where t.user_id = m.user_id and "                 \
@@ -127,7 +126,8 @@ static struct prune_progress prune_progress_from_request(const struct call *call
     "cast($6 as text) not like '%,' || h.role_id || ',%'))"
 static const char CANDIDATES[] = "select m.user_id from " MEMBER_RANGE(
     "$8", "$9") " join users u on u.id = m.user_id where " IS_INACTIVE " order by m.user_id";
-/* The query does not sort or buffer its rows, because it reads up to half a million members. */
+/* Selects all members who may be removed. The query must not sort or buffer its rows, because it
+ * reads up to 500,000 members. */
 static const char ALL_CANDIDATES[] =
     "select m.user_id from members m cross join users u where m.guild_id = $1 and "
     "u.id = m.user_id and " IS_INACTIVE;
@@ -169,7 +169,7 @@ static enum err schedule_next_guild_prune_step(struct call *call, const struct p
 }
 
 /* Returns the number of members that a step reads. Each role of a member is compared with each role
- * in the request (up to 100 × 100 comparisons per member), so a request with many roles has smaller
+ * in the request, up to 100 × 100 comparisons per member. So a request with many roles has smaller
  * steps. */
 static int64_t count_members_per_prune_step(const struct prune_progress *p)
 {
@@ -180,7 +180,8 @@ static int64_t count_members_per_prune_step(const struct prune_progress *p)
     return MEMBERS_PER_STEP / (1 + named * named / ROLE_COMPARISONS_PER_MEMBER);
 }
 
-/* *ret is the last user id of this step's range, or 0 if no members are left. */
+/* *ret is the last user id of the range of members that this step checks; 0 if no members are
+ * left. */
 static enum err find_end_of_prune_range(struct call *call, const struct prune_progress *p,
                                         snowflake *ret)
 {
@@ -196,7 +197,8 @@ static enum err find_end_of_prune_range(struct call *call, const struct prune_pr
     return e;
 }
 
-/* Reads the end of the range first, because END_OF_RANGE does not find removed members. */
+/* Reads the end of the range before removing members: END_OF_RANGE counts members, so afterwards it
+ * would return a later end. */
 static enum err prune_next_member_range(struct call *call, struct prune_progress *p)
 {
     struct list ids = { 0 };
@@ -278,8 +280,8 @@ enum err get_prune_count(struct call *call)
     return e ? e : call_reply_with_object(call, &out);
 }
 
-/* The request counts towards the rate limit after the permission check, so that callers without the
- * permission do not use up the guild's limit. */
+/* Counts the request towards the guild's rate limit after the permission check. So callers without
+ * the permission cannot use up the limit. */
 static enum err count_prune_and_inactive_members(struct call *call)
 {
     struct prune_progress p = prune_progress_from_request(call, call->body);

@@ -35,7 +35,8 @@ static const char MEMBER_IDS[] =
 static const struct type type_member_id = { .kind = KIND_ID };
 const struct type role_members_reply = { .kind = KIND_ARRAY, .of = &type_member_id };
 
-/* The list is empty for @everyone, which is not stored in member_roles. */
+/* Replies with the ids of the members who have the role. The list is empty for @everyone, which is
+ * not stored in member_roles. */
 enum err get_role_member_ids(struct call *call)
 {
     struct list ids = { 0 };
@@ -67,7 +68,8 @@ const struct type role_new_members_reply = { .kind = KIND_MAP,
                                              .of = &type_member,
                                              .doc = "The members by user id" };
 
-/* PATCH /guilds/{guild.id}/roles/{role.id}/members: all of the members get the role, or none. */
+/* PATCH /guilds/{guild.id}/roles/{role.id}/members: adds the role to all members in the body or, on
+ * an error, to none. */
 enum err add_role_members(struct call *call)
 {
     const struct role_new_members *in = call->body;

@@ -2,7 +2,7 @@
 #include "api/deletion.h"
 #include "platform/members/internal.h"
 
-/* Application flags that allow a bot to list members. */
+/* Application flags (privileged intent GUILD_MEMBERS) that allow a bot to list members. */
 #define MEMBERS_INTENT ((INT64_C(1) << 14) | (INT64_C(1) << 15))
 
 static enum err get_member(struct call *call)
@@ -80,7 +80,7 @@ static enum err kick_member(struct call *call)
     return e ? e : audit_record_action(call, m->guild_id, AUDIT_MEMBER_KICK, m->user_id);
 }
 
-/* An owner must transfer the guild before leaving it. */
+/* Removes the caller from the guild. The owner cannot leave, and must transfer the guild first. */
 static enum err leave_guild(struct call *call)
 {
     if (call->target.member_access->input.owner)

@@ -74,7 +74,8 @@ static const char ROLES_OF_MEMBERS[] =
     "select user_id, role_id from member_roles where guild_id = $1 and user_id between $2 and $3 "
     "order by user_id, role_id";
 
-/* Adds the roles of member_roles rows to the members; rows and members are sorted by user id. */
+/* Adds roles to members. `sql` selects rows of member_roles; rows and members are both sorted by
+ * user id. */
 static enum err merge_roles_into_members(struct tx *tx, struct sql sql, const struct value *values,
                                          size_t count, struct list *list)
 {
@@ -132,7 +133,7 @@ enum err members_list_after(struct tx *tx, snowflake guild_id, snowflake after, 
     return e ? e : read_roles_of_members(tx, ret);
 }
 
-/* SQL that selects the members whose ids a subquery selects, or the roles of these members. */
+/* SQL that selects members by a subquery of user ids, or the roles of these members. */
 #define MEMBERS_AMONG(ids)                              \
     "select " MEMBER_COLUMNS ", " PARTIAL_USER_COLUMNS  \
     " from members m join users u on u.id = m.user_id " \
@@ -141,7 +142,8 @@ enum err members_list_after(struct tx *tx, snowflake guild_id, snowflake after, 
     "select user_id, role_id from member_roles where guild_id = $1 and user_id in " ids \
     " order by user_id, role_id"
 
-/* A member has up to three searchable names, so the subquery reads three times the limit. */
+/* A member has up to three searchable names, so the subquery reads three times the limit to find
+ * enough members. */
 #define FOUND_BY_NAME                                                           \
     "(select user_id from member_names where guild_id = $1 and name >= $2 and " \
     "name < $3 order by name, user_id limit 3 * $4)"
@@ -266,8 +268,9 @@ static const char COUNT_DAY[] =
     "on conflict (guild_id, day) do update set joins = guild_days.joins + excluded.joins, "
     "leaves = guild_days.leaves + excluded.leaves";
 
-/* Updates the guild's number of members, and the statistics of the day (platform/insights). Both
- * rows belong to the guild, so the second one causes no additional conflicts. */
+/* Updates the guild's member count and its statistics of the day (platform/insights). Transactions
+ * that change the same member count conflict in the guild's row anyway, so writing the second row
+ * causes no additional conflicts. */
 static enum err guild_count_member(struct tx *tx, snowflake guild_id, bool joins)
 {
     int64_t day = clock_us() / (INT64_C(86400) * 1000 * 1000);
@@ -304,8 +307,8 @@ enum err member_insert(struct tx *tx, const struct member *m, bool temporary)
     return e ? e : member_write_roles(tx, m);
 }
 
-/* Timeout, mute and deafen of a member who leaves are stored, so that joining again does not end
- * them. */
+/* Stores timeout, mute and deafen of a member who leaves. Otherwise leaving and joining again would
+ * end them. */
 static const char SAVE_SANCTIONS[] =
     "insert into member_sanctions (guild_id, user_id, timed_out_until, mute, deaf) "
     "select guild_id, user_id, timed_out_until, mute, deaf from members "
@@ -382,7 +385,7 @@ static const char GIVE_ROLE[] =
     "insert into member_roles (guild_id, user_id, role_id) values ($1, $2, $3) "
     "on conflict do nothing";
 
-/* Runs the statement for every role that member `of` has and member `without` does not have. */
+/* Runs the statement for each role that member `of` has and member `without` does not have. */
 static enum err execute_sql_for_role_difference(struct tx *tx, const struct member *of,
                                                 const struct member *without, struct sql sql)
 {

@@ -9,7 +9,7 @@
 struct world_member {
     struct str user;
     struct opt_str nick, bio, avatar,
-        banner;            /* avatar, banner: hashes of pictures of the archive */
+        banner;            /* avatar, banner: hashes of pictures in the archive of a copied guild */
     struct opt_list roles; /* struct str */
     struct opt_int joined_at, premium_since, timed_out_until, flags;
     struct opt_bool mute, deaf, pending;
@@ -79,7 +79,7 @@ static enum err import_member_roles(struct world_file_importer *im, const struct
         snowflake role = 0;
 
         e = world_file_resolve_reference(im, &role_naming, guild, roles[i], &at, &role);
-        /* Every member has the role @everyone, which is not stored in member_roles. */
+        /* @everyone is not stored in member_roles, because every member has it. */
         if (!e && role && role != guild)
             id_list_add(im->arena, &m.roles, role);
     }
@@ -117,7 +117,8 @@ static const char MAY_NOT_JOIN[] = "select 1 from users where id = $1 and deleti
                                    "username = 'deleted_' || cast(id as text) union all "
                                    "select 1 from bans where user_id = $1 and guild_id = $2";
 
-/* Erased accounts and banned users do not become members, even if the archive still lists them. */
+/* Imports a member. Skips erased accounts and banned users, even if the archive of a copied guild
+ * still lists them. */
 static enum err import_member(struct world_file_importer *im, const void *entry,
                               const struct json_path *at, snowflake guild)
 {
@@ -155,10 +156,12 @@ static enum err import_member(struct world_file_importer *im, const void *entry,
     return import_member_roles(im, &m->roles, guild, user, at);
 }
 
-/* The owner of a guild becomes a member, even if the file does not list the owner. */
+/* For the import of a guild's owner, who becomes a member even if the file does not list the owner
+ * as one. */
 static const char OWNS_GUILD[] = "select 1 from guilds where id = $1 and owner_id = $2";
 
-/* The owner in an archive may have given the guild to somebody else here, and left. */
+/* Adds the guild's owner as a member. Does nothing if an archive names an owner who has transferred
+ * the guild since the copy: that account may have left. */
 static enum err import_owner(struct world_file_importer *im, const void *entry,
                              const struct json_path *at, snowflake guild)
 {
@@ -186,7 +189,8 @@ static enum err update_member_count(struct world_file_importer *im, const void *
                                     const struct json_path *at, snowflake guild)
 {
     (void)entry, (void)at;
-    /* An archive is imported in many small files, so that counting all members would take long. */
+    /* An archive is imported in many small files. Counting all members after each file would take
+     * too long, so the new members are added to the count. */
     if (im->options->files)
         return tx_exec(im->tx, ADD_TO_MEMBER_COUNT,
                        BIND(v_id(guild), v_int(im->report->counts[COUNT_MEMBERS].made)), NULL);
@@ -203,7 +207,7 @@ static const char MEMBERS[] =
 static const char MEMBER_ROLES[] =
     "select user_id, role_id from member_roles where guild_id = $1 order by user_id, role_id";
 
-/* Adds the roles of member_roles rows to the members; rows and members are sorted by user id. */
+/* Adds roles to exported members. Rows of member_roles and members are both sorted by user id. */
 static enum err export_member_roles(struct world_file_exporter *ex, const snowflake *users,
                                     struct world_member *members, size_t count)
 {
@@ -217,7 +221,7 @@ static enum err export_member_roles(struct world_file_exporter *ex, const snowfl
         while (i < count && users[i] < row_id(&r, 0))
             i++;
         struct opt_str role = world_file_export_reference(ex->tx, &ex->roles, row_id(&r, 1));
-        /* A role that is being deleted has no reference name, so the role is not exported. */
+        /* A role that is being deleted has no name to refer to, so it is not exported. */
         if (i < count && users[i] == row_id(&r, 0) && role.given == GIVEN)
             *(struct str *)export_add_list_item(ex->tx, &members[i].roles, sizeof(struct str)) =
                 role.value;

@@ -5,8 +5,8 @@
 #include "json/schema.h"
 
 struct str encode_column_json(struct arena *arena, const struct type *type, const void *value);
-/* Marks the null fields of an object as absent, so that its JSON omits their keys. Clients expect a
- * value other than null if a key is present. */
+/* Sets the null fields of an object to absent, so that its JSON has no key for them: if clients
+ * find a key, they expect a value other than null. */
 void json_object_remove_null_fields(const struct schema *schema, void *object);
 
 #endif

@@ -1,7 +1,7 @@
 /* component.h - message components: buttons, selects, text inputs and their containers. One struct
- * covers all component types; the type decides which members apply. The folder also has embeds
+ * is used for all component types; the type decides which members apply. The folder also has embeds
  * (embed.h) and the stored JSON of both (column_json.h). It owns no table and may use channels/ and
- * below. Start with components.c. */
+ * the folders below it. Start with components.c. */
 #ifndef PLATFORM_MESSAGE_PARTS_COMPONENT_H
 #define PLATFORM_MESSAGE_PARTS_COMPONENT_H
 
@@ -62,8 +62,8 @@ extern const struct type type_components_in; /* array of struct component */
 /* Returns whether the type is a select of strings, users, roles, mentionables or channels. */
 bool component_is_select(int64_t type);
 
-/* Checks limits of all components of a list and their children: unique custom_id, number of
- * components, total text length. list is the path for form errors. */
+/* Checks limits over all components of a list and their children: unique custom_id, number of
+ * components, total text length. list is the path of the list in the body. */
 void components_validate_limits(struct form *form, const struct json_path *list,
                                 const struct list *components);
 
@@ -72,9 +72,11 @@ void components_validate_limits(struct form *form, const struct json_path *list,
 void message_components_validate(struct form *form, const struct json_path *here,
                                  const struct opt_list *components, bool v2);
 
-/* Encodes components as stored JSON; assigns an id to each component without one. */
+/* Encodes components as JSON for a database column. Assigns an id to each component that has
+ * none. */
 struct str components_encode_json(struct arena *arena, struct list *components);
-/* Decodes the JSON of stored components. Returns an empty list if the JSON is invalid. */
+/* Decodes components from the JSON of a database column. Returns an empty list if the JSON is
+ * invalid. */
 struct list components_decode_json(struct arena *arena, struct str text);
 
 #endif

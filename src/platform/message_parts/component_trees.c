@@ -1,4 +1,5 @@
-/* component_trees.c - rules across all components of a message, and their stored JSON. */
+/* component_trees.c - rules that involve several components of a message, and the stored JSON of
+ * components. */
 #include "platform/message_parts/component_members.h"
 
 #include "base/utf8.h"
@@ -91,7 +92,7 @@ static void check_action_row(struct form *form, const struct json_path *here,
                        "An action row has at most five buttons or one menu.");
 }
 
-/* Input components are allowed in modals only. */
+/* Adds a form error for component types that are allowed in modals only, such as text inputs. */
 static void check_type_allowed_in_message(struct form *form, const struct json_path *here,
                                           const struct component *c)
 {
@@ -102,7 +103,8 @@ static void check_type_allowed_in_message(struct form *form, const struct json_p
                        "Components of this type are allowed in modals only.");
 }
 
-/* Action rows are at the top level or inside containers. */
+/* Checks a list of components and their children. Action rows may be at the top level or in
+ * containers. */
 static void check_component_list(struct form *form, const struct json_path *list,
                                  const struct list *components)
 {
@@ -185,7 +187,7 @@ static void assign_component_id(struct component_ids *ids, struct component *c)
     for (size_t i = 0; i < ids->count; i++) {
         if (ids->used[i] == ids->next) {
             ids->next++;
-            i = SIZE_MAX; /* restarts the loop at index 0 with the next id */
+            i = SIZE_MAX; /* the id is used: try the next one, from index 0 */
         }
     }
     c->id = opt_int_present(ids->next++);

@@ -50,8 +50,8 @@ const struct type type_components_in = { .kind = KIND_ARRAY,
                                          .max = COMPONENTS_MOST,
                                          .of = &type_component };
 
-/* Component types to which a field belongs. A field that does not belong to the component's type is
- * ignored, because client libraries send every field of their struct. */
+/* Bit set of the component types to which a field belongs. If a component has a field of other
+ * types, the field is ignored, because client libraries send every field of their struct. */
 #define OF(type_) (1u << (type_))
 enum {
     OF_SELECTS = OF(STRING_SELECT) | OF(USER_SELECT) | OF(ROLE_SELECT) | OF(MENTIONABLE_SELECT) |

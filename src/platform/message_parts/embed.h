@@ -7,7 +7,7 @@
 
 enum {
     EMBEDS_MOST = 10,
-    EMBEDS_MOST_CHARACTERS = 6000, /* characters of all embeds of one message */
+    EMBEDS_MOST_CHARACTERS = 6000, /* maximum number of characters in all embeds of one message */
     EMBED_MOST_TITLE = 256,
     EMBED_MOST_DESCRIPTION = 4096,
 };
@@ -35,8 +35,9 @@ struct embed {
     struct opt_list fields;
 };
 
-extern const struct type type_embed_link; /* a URL with the scheme http or https */
-extern const struct type type_media_url;  /* an http or https URL, or attachment://filename */
+extern const struct type type_embed_link; /* type of a URL with the scheme http or https */
+extern const struct type
+    type_media_url; /* type of an http or https URL, or of attachment://filename */
 extern const struct type type_embed_in, type_embeds_in;
 
 /* Checks the limits on the number and the total length of a message's embeds. */

@@ -93,8 +93,8 @@ static const struct type type_footer = { .kind = KIND_OBJECT, .schema = &footer_
 static const struct type type_author = { .kind = KIND_OBJECT, .schema = &author_schema };
 static const struct type type_media = { .kind = KIND_OBJECT, .schema = &media_schema };
 
-/* Returns false for a footer without text and icon. Clients send empty footers, authors and images,
- * which are dropped. */
+/* Returns false for a footer without text and icon. Clients send empty footers, authors and images;
+ * they are not stored. */
 static bool footer_is_visible(const struct opt_object *part)
 {
     const struct embed_footer *f = part->value;
@@ -204,7 +204,8 @@ static void normalize_embed_part(struct opt_object *part, const struct schema *s
         *part = (struct opt_object){ .given = ABSENT };
 }
 
-/* Sets the type of an embed to "rich", whatever the client sent. */
+/* Converts an embed to its stored form: sets the type "rich" and removes empty parts and null
+ * fields. */
 static void normalize_embed(struct embed *e)
 {
     e->type = STR("rich");

@@ -8,7 +8,7 @@
 struct emoji_check_state {
     struct call *call;
     struct emoji_user who;
-    enum err error; /* error of the store, if a read failed */
+    enum err error; /* error of the store, if reading an emoji or SKU failed */
 };
 
 static void refuse_component_emoji(struct emoji_check_state *w, const struct json_path *here,
@@ -19,7 +19,7 @@ static void refuse_component_emoji(struct emoji_check_state *w, const struct jso
     form_add_error(&w->call->form, &at, "BUTTON_COMPONENT_INVALID_EMOJI", "Invalid emoji");
 }
 
-/* An emoji that is given by id is stored with its current name. */
+/* If the emoji is given by id, sets its name to the current name of the emoji. */
 static void resolve_component_emoji(struct emoji_check_state *w, const struct json_path *up,
                                     struct opt_object *given)
 {
@@ -45,7 +45,8 @@ static void resolve_component_emoji(struct emoji_check_state *w, const struct js
     }
 }
 
-/* A premium button may offer only SKUs of the sending application. */
+/* Adds a form error if a premium button offers a SKU that is not of the application that sends the
+ * message. */
 static void check_premium_button_sku(struct emoji_check_state *w, const struct json_path *here,
                                      const struct component *c)
 {

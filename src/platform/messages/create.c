@@ -23,8 +23,9 @@ static void emit_message_event(struct call *call, enum event event, const struct
 
 /* --- updating the channel of a new message ------------------------------------------- */
 
-/* last_message_id never decreases, although clocks of nodes may differ. The row is written even if
- * nothing changes, because the write invalidates cached pages of the channel (page_cache.c). */
+/* last_message_id never decreases, although the clocks of nodes may differ. The row is updated even
+ * if no column changes, because each update of the row invalidates the cached message pages of the
+ * channel (page_cache.c). */
 static const char LAST_MESSAGE[] =
     "update channels set last_message_id = case when coalesce(last_message_id, 0) < $2 then $2 "
     "else last_message_id end where id = $1";
@@ -36,8 +37,9 @@ static const char UPDATE_COUNTER_SHARD[] =
     "messages = channel_tails.messages + 1, last_message_id = case when "
     "channel_tails.last_message_id < $3 then $3 else channel_tails.last_message_id end";
 
-/* With concurrent writers (PostgreSQL), each writer updates a row of its own in channel_tails,
- * because updates of the channel's row would block each other or conflict. */
+/* With concurrent writers (PostgreSQL), each writer thread updates its own row (counter shard) in
+ * channel_tails, because concurrent updates of the channel's row would block each other or
+ * conflict. */
 static enum err update_last_message_id(struct call *call, const struct channel *c, snowflake id)
 {
     unsigned counter_shard = tx_get_counter_shard(call->tx);
@@ -55,9 +57,9 @@ static const char LOCK_THREAD_ROW[] = "update channels set thread_archived = 0 w
 static const char UNARCHIVE_THREAD[] =
     "update channels set thread_archived = 0, thread_archived_at = $2 where id = $1";
 
-/* If the job that archives the thread is due soon, the thread's row is written even without a
- * change. The transactions of the message and of the job then conflict, and the transaction that is
- * retried sees the other one's commit. */
+/* If the thread is open but will soon be archived, writes its row without a change. The transaction
+ * then conflicts with that of the archiving job, and the transaction that is retried sees the other
+ * one's commit. */
 static enum err unarchive_thread(struct call *call, const struct channel *c)
 {
     bool archived = c->thread_metadata && c->thread_metadata->archived;
@@ -160,7 +162,8 @@ enum err message_insert_poll(struct call *call, const struct message *m)
     return e || m->ephemeral_for ? e : hook_poll_message_created(call, m);
 }
 
-/* The event reuses precomputed JSON of the message instead of encoding the message again. */
+/* If the message has precomputed JSON, copies it to the event instead of encoding the message
+ * again. */
 static void emit_message_create(struct call *call, const struct channel *c, struct message *m,
                                 const struct message *event)
 {
@@ -200,7 +203,9 @@ enum err message_create(struct call *call, const struct new_message *draft, stru
         return e;
 
     emit_message_create(call, &c, ret, &event);
-    ret->cached_json = (struct str){ 0 }; /* cleared, because the caller may change *ret */
+    ret->cached_json = (struct str){
+        0
+    }; /* cleared, because cached_json would be stale if the caller changes the message */
     return OK;
 }
 
@@ -292,7 +297,8 @@ enum err message_update_row_and_emit(struct call *call, const struct channel *c,
     if (!e)
         e = message_read_referenced_objects(call, m);
     struct message event = *m;
-    /* Clients read messages with tts aloud; an edited message is not read again. */
+    /* Clients read messages with tts aloud. Clear tts in the event, so that clients do not read the
+     * edited message aloud again. */
     event.tts = false;
     if (!e)
         e = message_add_event_fields(call, c, &event);
@@ -374,8 +380,8 @@ enum err message_delete(struct call *call, const struct channel *c, const struct
     return e;
 }
 
-/* Statements of a bulk deletion, which skips ephemeral messages and messages of the types in
- * message_cannot_be_deleted. */
+/* SQL of a bulk deletion, for one message each. The conditions exclude ephemeral messages and the
+ * message types for which message_cannot_be_deleted is true. */
 static const char MARK_FILES[] =
     "update files set gone = 1 where id in (select a.file_id from messages m join attachments a on "
     "a.message_id = m.id where m.id = $1 and m.channel_id = $2 and m.ephemeral_for is null and "

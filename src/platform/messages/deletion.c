@@ -7,8 +7,8 @@ static const struct deletion_rule next_messages = {
     .remove = { &"delete from messages where id in (" NEXT_DELETED_MESSAGES ")" },
 };
 
-/* In each round, first deletes the rows of other tables that refer to the next messages, then these
- * messages. So no row ever refers to a deleted message. */
+/* Each iteration first deletes rows of other tables that refer to the next messages, then these
+ * messages, so no row ever refers to a deleted message. */
 static enum err delete_messages_of_channel(struct call *call, snowflake channel_id,
                                            struct deletion_step_limits *step)
 {

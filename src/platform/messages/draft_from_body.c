@@ -86,8 +86,8 @@ static enum err resolve_replied_message(struct call *call, const struct message_
         return message_refuse_field(call, "message_reference", "REPLIES_UNKNOWN_MESSAGE",
                                     "Unknown message");
     }
-    /* Replies to a join message are allowed, because clients have a button that greets new
-     * members. */
+    /* Replies to join messages are allowed, because clients have a button with which members greet
+     * a new member. */
     if (message_is_system(m.type) && m.type != MESSAGE_USER_JOIN)
         return message_refuse_field(call, "message_reference",
                                     "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE",
@@ -112,7 +112,8 @@ static bool message_draft_is_empty(const struct new_message *d)
            d->sticker_items.given != GIVEN && d->snapshot.given != GIVEN;
 }
 
-/* Copies the fields of the body to the new message; absent fields change nothing. */
+/* Copies the fields of the request body to the new message. A field that the body does not have
+ * leaves the new message unchanged. */
 static void copy_body_fields_to_draft(struct call *call, const struct message_sender *from,
                                       struct new_message *d)
 {
@@ -152,8 +153,8 @@ static enum err parse_poll_of_body(struct call *call, const struct message_sende
     return e;
 }
 
-/* Copies names and formats of the stickers to the new message, so that reading the message later
- * does not read stickers. */
+/* Stores names and formats of the stickers in the new message, so that a reader of the message need
+ * not read the stickers. */
 static enum err encode_stickers_of_body(struct call *call, const struct message_sender *from,
                                         struct opt_str *ret)
 {
@@ -256,8 +257,9 @@ enum err new_message_from_body(struct call *call, const struct message_sender *f
     return OK;
 }
 
-/* Retains the attachments that the body lists and adds the uploaded ones. Without a list in the
- * body, all attachments remain; with null, all are removed. */
+/* Determines the attachments after an edit: the stored ones that the body lists, and the uploaded
+ * files. If the body has no list, all stored attachments remain; if the list is null, all are
+ * removed. */
 static enum err merge_edited_attachments(struct call *call, const struct message_sender *from,
                                          struct message *m)
 {

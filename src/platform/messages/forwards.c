@@ -27,7 +27,7 @@ static const struct schema snapshot_schema = { .size = sizeof(struct message),
                                                .fields = snapshot_fields };
 static const struct type type_snapshot = { .kind = KIND_OBJECT, .schema = &snapshot_schema };
 
-/* End of the snapshot's JSON if the list of attachments is empty. */
+/* End of a snapshot's JSON whose list of attachments is empty. */
 #define NO_FILES "[]}"
 
 static struct opt_str encode_message_snapshot(struct call *call, const struct message *m)
@@ -51,8 +51,8 @@ void message_set_snapshots(struct call *call, struct message *m)
 
 /* --- permission to forward a message ------------------------------------------------- */
 
-/* Resolves the channel of the forwarded message with the caller's permissions, and restores
- * call->target afterwards. */
+/* Resolves the channel of the message that is forwarded, with the caller's permissions there.
+ * call->target is the same afterwards. */
 static enum err resolve_forward_source_channel(struct call *call, snowflake channel_id,
                                                struct call_path_objects *ret)
 {

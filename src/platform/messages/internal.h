@@ -21,15 +21,16 @@ struct message_page {
     snowflake before, after, around;
     int64_t limit;
 };
-/* Reads a page of messages, newest first. Only ids, JSON and reactions are read of a message with
- * precomputed JSON, all columns of others. */
+/* Reads a page of messages, newest first. Of a message with precomputed JSON, only ids, JSON and
+ * reactions are read; of any other message, all columns. */
 enum err message_page_read(struct tx *tx, snowflake channel_id, const struct message_page *page,
                            struct list *ret);
-/* Reads the authors (struct user) of a page of messages with one query, if the store needs network
- * round trips (PostgreSQL). On SQLite *ret is empty. */
+/* Reads the authors (struct user) of a page of messages with one query, to save network round trips
+ * (PostgreSQL). On SQLite, where a query needs no round trip, *ret is empty. */
 enum err message_page_read_authors(struct tx *tx, snowflake channel_id,
                                    const struct message_page *page, struct list *ret);
-/* Reads the newest message of a channel with all columns. The list is empty if there is none. */
+/* Reads the newest message of a channel with all columns. *ret is empty if the channel has no
+ * message. */
 enum err message_read_newest(struct tx *tx, snowflake channel_id, struct list *ret);
 /* ret_authors: as message_page_read_authors. */
 enum err messages_read_pinned(struct tx *tx, snowflake channel_id, struct list *ret,
@@ -56,8 +57,8 @@ enum err attachment_find(struct tx *tx, snowflake channel_id, snowflake id, stru
  * message. */
 enum err message_read_referenced_objects(struct call *call, struct message *m);
 enum err messages_read_referenced_objects(struct call *call, struct list *messages);
-/* Variant of messages_read_referenced_objects that takes accounts (struct user) that were already
- * read. */
+/* Variant of messages_read_referenced_objects that does not read the accounts in `users` (struct
+ * user) again. */
 enum err messages_read_referenced_objects_except_users(struct call *call, struct list *messages,
                                                        const struct list *users);
 /* Returns the author object of a webhook message, with the name and avatar of the message. */
@@ -75,8 +76,8 @@ bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snow
 
 /* Returns true if the precomputed JSON includes the author. */
 bool message_json_has_author(const struct message *m);
-/* Encodes the MESSAGE_CREATE event of a message with precomputed JSON. *ret_received is the
- * beginning of the result, which the HTTP reply contains, too. */
+/* Encodes the MESSAGE_CREATE event of a message with precomputed JSON. *ret_received is the first
+ * part of the result; the HTTP reply contains this part, too. */
 struct str message_encode_create_event(struct arena *arena, const struct message *m,
                                        struct str *ret_received);
 /* Writes complete messages as a JSON array. If marks is NULL, writes the reactions with the
@@ -89,8 +90,8 @@ void messages_write_json(struct json_writer *j, const struct list *messages,
 /* --- own_reaction_offsets.c: offsets of reader-specific values in a cached page --------- */
 
 struct own_reaction_offsets *own_reaction_offsets_new(struct arena *arena, snowflake channel_id);
-/* Writes the reactions of a message's row with "me":false, and records the offsets of these
- * values. */
+/* Writes the reactions that a message's row contains, each with "me":false, and records the offsets
+ * of these values. */
 void own_reaction_offsets_write_json(struct own_reaction_offsets *marks, struct json_writer *j,
                                      const struct message *m);
 /* Ends the recording of offsets. Returns false if the buffer was too small for all offsets. */
@@ -106,8 +107,8 @@ void copy_page_with_own_reactions(struct buf *out, struct str page, const struct
 /* --- page_cache.c: cache of encoded pages ----------------------------------------------- */
 
 struct cached_message_page;
-/* Returns the cached page of messages, or NULL if none is valid. The transaction must have read
- * from the store before. */
+/* Returns the cached page of messages, or NULL if there is none or if rows have changed since it
+ * was cached. Call it only after the transaction has read from the store. */
 const struct cached_message_page *find_cached_message_page(struct tx *tx, snowflake channel_id,
                                                            const struct message_page *asked);
 enum err reply_with_cached_message_page(struct call *call, const struct cached_message_page *p);
@@ -126,7 +127,8 @@ enum err uploaded_files_validate(struct call *call, const struct json_path *here
 /* Stores the bytes as an attachment with the file name `given`. Call it in a compute stage. */
 enum err attachment_store_bytes(struct call *call, snowflake id, struct str given, struct str bytes,
                                 struct attachment *ret);
-/* Copies the fields that the body has for an attachment. in is NULL if the body has none. */
+/* Copies the fields of `in` to the attachment. in is NULL if the body has no fields for this
+ * attachment. */
 void attachment_apply_body_fields(struct attachment *a, const struct attachment_in_body *in);
 /* Lists the uploaded files of the request and the earlier uploads that the body names (struct
  * attachment), and deletes these uploads' rows in cloud_uploads. Returns ERR_UPLOAD_NOT_FOUND. In
@@ -170,8 +172,8 @@ enum err check_voice_message(const struct message_sender *from, const struct new
 /* Refuses the message with a form error at this field. */
 enum err message_refuse_field(struct call *call, const char *field, const char *code,
                               const char *message);
-/* Returns ERR_FORWARD_UNREAD if the caller is a bot that may not read the content of the
- * message. */
+/* Returns ERR_FORWARD_UNREAD if the caller is a bot that may not read the content of the message to
+ * forward. */
 enum err check_forwarded_content_readable(struct call *call, bool in_guild,
                                           const struct message *m);
 /* Adds a snapshot of the message to forward, which the caller must be able to read, to a new
@@ -179,7 +181,8 @@ enum err check_forwarded_content_readable(struct call *call, bool in_guild,
 enum err new_message_add_forwarded_snapshot(struct call *call, const struct message_sender *to,
                                             const struct message_reference_in_body *in,
                                             struct new_message *draft);
-/* Sets the field message_snapshots of a forward; all other fields must be set before. */
+/* Sets the field message_snapshots of a forward. The caller must have set all other fields
+ * before. */
 void message_set_snapshots(struct call *call, struct message *m);
 
 /* --- create.c -------------------------------------------------------------------------- */

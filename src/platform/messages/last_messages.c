@@ -10,7 +10,7 @@
 struct last_messages {
     snowflake guild_id;
     struct list channel_ids; /* snowflakes */
-    uint64_t session;        /* session number; not part of the request */
+    uint64_t session;        /* session number; set by the gateway, not a field of the payload */
     struct list messages;
 };
 

@@ -14,7 +14,8 @@ enum {
     MESSAGE_MAX_UPLOAD = 32 * 1024 * 1024, /* bytes of the whole multipart body */
 };
 
-/* An attachment in a request body: one that the message has, or the uploaded file files[id]. */
+/* An attachment in a request body: `id` is that of an attachment of the edited message, or the
+ * number n of the uploaded file files[n]. */
 struct attachment_in_body {
     snowflake id;
     struct opt_str filename, description, title, waveform;
@@ -50,7 +51,7 @@ struct message_body {
     struct opt_list embeds, components, attachments, applied_tags, sticker_ids;
     struct opt_object allowed_mentions, message_reference;
     struct opt_object poll;  /* struct poll_request */
-    struct opt_object embed; /* struct embed; older form of `embeds` for one embed */
+    struct opt_object embed; /* older form of `embeds`: a single struct embed */
     struct opt_int flags;
 };
 /* Returns the embeds of a body, from the field `embeds` or `embed`. */
@@ -82,12 +83,12 @@ extern const struct type message_create_body, message_edit_body, webhook_message
 struct message_sender {
     const struct channel *channel;
     uint64_t perms;
-    bool may_use_embeds;     /* embeds and components are allowed, as for bots and webhooks */
+    bool may_use_embeds;     /* the sender may set embeds and components (bots, webhooks) */
     bool without_components; /* the sender may not use components */
     bool may_use_stickers;   /* the sender may use stickers */
     /* Default if the body has no allowed_mentions; NULL if all mentions ping by default. */
     const struct allowed_mentions *allowed;
-    snowflake user_id, application_id; /* account and app whose emoji may be used, or 0 */
+    snowflake user_id, application_id; /* decide which custom emoji the sender may use; 0 if none */
 };
 
 /* Data that the stages of a call with a message body pass on to each other. */

@@ -35,8 +35,9 @@ struct new_message {
     snowflake ephemeral_for; /* account that sees an ephemeral message in addition to the author */
 };
 
-/* For code that inserts message rows directly: make a text-only message, and the precomputed JSON
- * for its column messages.shown (p is NULL if the message has none). */
+/* message_make_text_only returns a message row with this text and no other content.
+ * message_precompute_json returns the value of the row's column messages.shown (p is NULL if the
+ * message has no precomputed JSON). Both are for code that inserts message rows directly. */
 struct message message_make_text_only(snowflake id, snowflake channel_id, snowflake author_id,
                                       struct str content);
 struct str message_precompute_json(struct arena *arena, const struct message *m);
@@ -51,18 +52,19 @@ enum err message_create_system_message(struct call *call, const struct channel *
                                        enum message_type type, snowflake author,
                                        snowflake mentioned, struct str content);
 
-/* Reads a message with all fields of replies. Returns ERR_UNKNOWN_MESSAGE also if the message is
- * ephemeral for another user. */
+/* Reads a message with all fields that replies contain. Returns ERR_UNKNOWN_MESSAGE if it does not
+ * exist or is ephemeral for another user. */
 enum err message_find(struct call *call, snowflake channel_id, snowflake id, struct message *ret);
 /* Call after writing a reply with messages. For a bot without the MESSAGE_CONTENT intent, removes
  * the content of guild messages that the bot did not write and that do not mention the bot. */
 enum err messages_hide_content_from_bot(struct call *call);
-/* Reads a message, also if the message is ephemeral for another user. */
+/* Reads a message. In contrast to message_find, also returns a message that is ephemeral for
+ * another user. */
 enum err message_find_even_ephemeral(struct call *call, snowflake channel_id, snowflake id,
                                      struct message *ret);
 
-/* Reads a message by its id alone, without reactions, unless it is ephemeral. The caller must be
- * allowed to read the channel. */
+/* Reads a message of any channel by its id, without reactions. Ephemeral messages are not found.
+ * The function checks no permissions: the caller must have checked that the channel may be read. */
 enum err message_find_public(struct call *call, snowflake id, struct message *ret);
 
 /* Updates content, embeds, components, flags, mentions and edited_timestamp of a message and emits
@@ -81,7 +83,7 @@ enum err message_set_thread_flag(struct call *call, const struct channel *c, str
 
 /* Deletes the message with its files and emits MESSAGE_DELETE. */
 enum err message_delete(struct call *call, const struct channel *c, const struct message *m);
-/* Deletes the message with its files without an event, for temporary messages. */
+/* Deletes a temporary message with its files. Emits no event. */
 enum err message_delete_without_event(struct call *call, const struct message *m);
 /* Deletes several messages and emits MESSAGE_DELETE_BULK. Skips ids of other channels. */
 enum err messages_delete_bulk(struct call *call, const struct channel *c, const struct list *ids);
@@ -105,8 +107,9 @@ enum err attachment_remove_from_all_messages(struct call *call, snowflake attach
                                              int64_t *ret_messages, bool *ret_more);
 
 struct automod_text;
-/* Applies AutoMod to a text if the guild has rules for the caller. If a rule blocks the text, sets
- * about->refused, and the call already has its reply. */
+/* Matches a text with the guild's AutoMod rules. If a rule blocks the text, writes the HTTP reply
+ * and sets about->refused; the handler must then return. Does nothing if no rule applies to the
+ * caller. */
 enum err message_check_text_with_automod(struct call *call, struct automod_text *about);
 /* Executes the remaining AutoMod actions after the text was stored as message `id`. */
 enum err message_run_automod_actions(struct call *call, struct automod_text *about, snowflake id);
@@ -117,8 +120,8 @@ extern const struct domain cloud_uploads_domain, refresh_urls_domain;
 extern const struct domain upload_slots_domain; /* routes /uploads, without API prefix */
 extern const struct world_file_fields messages_world;
 
-/* SQL for deletion rules of a channel $1: the ids of the next $2 messages to delete, and a
- * condition that selects rows of other tables that refer to these messages. */
+/* SQL for deletion rules of channels. NEXT_DELETED_MESSAGES selects the ids of the next $2 messages
+ * of channel $1; the condition selects rows of other tables that refer to these messages. */
 #define NEXT_DELETED_MESSAGES "select id from messages where channel_id = $1 order by id limit $2"
 #define OF_DELETED_MESSAGES   "message_id in (" NEXT_DELETED_MESSAGES ")"
 

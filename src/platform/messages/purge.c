@@ -25,14 +25,14 @@ struct authored_message {
     snowflake id, channel_id;
 };
 
-/* Reads messages of the author in any guild: messages of other guilds count towards the limit,
- * because reading them takes time, too. */
+/* Selects the author's next messages in all guilds. Messages of other guilds count towards the
+ * limit, because reading them takes time, too. */
 static const char READ_AUTHORED[] =
     "select m.id, m.channel_id, c.guild_id from messages m join channels c on c.id = m.channel_id "
     "where m.author_id = $1 and m.id >= $2 and m.id < $3 order by m.id limit $4";
 
-/* Reads the author's messages in the guild. *room is the maximum number to read, and is reduced by
- * the number read. */
+/* Reads the author's messages in the guild (in all channels if p->guild_id is 0). *room is the
+ * maximum number of rows to read; the function subtracts the rows that it read. */
 static enum err read_messages_of_author(struct call *call, struct purge_progress *p, int64_t *room,
                                         struct list *ret)
 {
@@ -78,7 +78,7 @@ static enum err delete_authored_messages(struct call *call, const struct list *a
         if (!e)
             e = messages_delete_bulk(call, &channel, &ids);
         else if (e == ERR_UNKNOWN_CHANNEL)
-            e = OK; /* the channel is being deleted; its deletion job deletes the messages */
+            e = OK; /* not an error: the channel's deletion job deletes the messages */
     }
     return e;
 }
@@ -116,7 +116,8 @@ enum err purge_messages_of_user(struct call *call, const struct member_ban *ban)
     return purge_message_batch(call, &p, ban->room);
 }
 
-/* Parses the data of a purge job. Jobs of older versions have no number of deleted messages. */
+/* Parses the data of a purge job. Jobs that older program versions stored lack the number of
+ * deleted messages. */
 static bool parse_purge_job_data(struct str data, struct purge_progress *ret)
 {
     struct str guild = str_cut(&data, ' '), author = str_cut(&data, ' '),

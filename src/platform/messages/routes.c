@@ -104,8 +104,8 @@ static enum err send_greeting(struct call *call)
     return ERR_INVALID_STICKER;
 }
 
-/* True for the author. A bot is the author of its interaction replies, whose webhook id is the id
- * of its app. */
+/* True if the caller wrote the message. For an interaction response, the author is the bot of the
+ * app whose id is the message's webhook id. */
 static bool caller_is_message_author(const struct call *call)
 {
     const struct message *m = call->target.message;
@@ -115,7 +115,8 @@ static bool caller_is_message_author(const struct call *call)
     return m->author_id == call->caller->id && !by_webhook;
 }
 
-/* The author and moderators pass; check_edited_fields lets moderators change only the flags. */
+/* Lets the author and moderators pass. Moderators may change only the flags, which
+ * check_edited_fields checks. */
 static enum err check_edit_permission(struct call *call)
 {
     bool system = message_is_system(call->target.message->type);
@@ -222,7 +223,8 @@ struct bulk_deletion {
     struct list messages; /* snowflakes */
 };
 
-/* The schema accepts any length, because a wrong number of ids has an error code of its own. */
+/* The schema accepts lists of any length, because a list that is too short or too long has its own
+ * error code. */
 static const struct type type_bulk = {
     .kind = KIND_ARRAY, .max = INT32_MAX, .of = &type_id, .doc = "2-100 messages"
 };
@@ -288,7 +290,8 @@ static const struct path_resolver resolvers[] = {
     { 0 },
 };
 
-/* The two routes that pin and unpin a message, as a macro for the old and the new path. */
+/* Rows for the two routes that pin and unpin a message. The macro is used for both the old and the
+ * new path. */
 /* clang-format off */
 #define PIN_ROUTES(path_, pin_, unpin_)                                                            \
     {                                                                                              \

@@ -20,7 +20,7 @@ static void decode_ids(struct tx *tx, struct str json, struct list *ret)
     void *list;
 
     if (json.n <= 2)
-        return; /* the JSON is "[]", as in most messages */
+        return; /* the JSON is "[]": most messages mention nobody */
     if (schema_decode(&type_ids, json, &form, &list) == OK)
         *ret = *(struct list *)list;
 }
@@ -117,7 +117,8 @@ static void message_from_row(const struct rows *r, void *ret)
         .snapshot = optional_text_column(r, 31),
         .stored_reactions = optional_text_column(r, 32),
     };
-    /* The row has only the number of attachments; their rows are read later if needed. */
+    /* The messages row stores only the number of attachments. The attachment rows are read later,
+     * if needed. */
     m->attachments.count = (size_t)row_int(r, 21);
     decode_mentions(r->tx, row_text(r, 8), &m->mentions);
     decode_ids(r->tx, row_text(r, 9), &m->mention_roles);
@@ -169,7 +170,8 @@ static const char PAGE_AFTER[] = "select " PAGE_COLUMNS OF_CHANNEL_AFTER;
 static const char AUTHORS_BEFORE[] = AUTHORS_OF(OF_CHANNEL_BEFORE);
 static const char AUTHORS_AFTER[] = AUTHORS_OF(OF_CHANNEL_AFTER);
 
-/* A page of messages consists of one range of messages, or of two around a message. */
+/* A contiguous range of messages. A page of messages consists of one range, or of two if it is a
+ * page around a message. */
 struct page_range {
     bool newer; /* true for messages newer than `from`, false for older ones */
     snowflake from;
@@ -503,8 +505,8 @@ enum err attachment_release_file(struct call *call, const struct attachment *a)
     return e || used ? e : attachment_delete_file(call, file);
 }
 
-/* Finds attachments of messages, and files of command options, modals and applications, which have
- * the same kind of URL. */
+/* Finds the file of an attachment URL: an attachment of a message, or a file of a command option,
+ * of a modal or of an application. */
 static const char FIND_ATTACHMENT[] =
     "select " ATTACHMENT_COLUMNS " from attachments where id = $1 and channel_id = $2 union all "
     "select " FILE_COLUMNS

@@ -31,7 +31,8 @@ static enum err check_channel_accepts_message(struct call *call, const struct ch
     return OK;
 }
 
-/* With enforce_nonce, a retried request gets the message that the first one created. */
+/* If the request has enforce_nonce, finds the message that an earlier request with the same nonce
+ * created, so that a retried request does not create a second message. */
 static enum err find_message_with_same_nonce(struct call *call, const struct new_message *d,
                                              struct message *ret, bool *ret_found)
 {
@@ -59,8 +60,8 @@ static enum err check_attach_permission(struct call *call)
     return check_message_uploads(call, &(struct list){ 0 });
 }
 
-/* Returns false for a message with a reply, mention, file, sticker or poll, which needs more
- * queries. Such a call is not batched, so that other calls do not wait for it. */
+/* Returns false if creating the message needs many queries: it has a reply, mention, file, sticker
+ * or poll. Such a call is not batched with other calls, which would have to wait for it. */
 static bool body_needs_few_queries(const struct message_body *in)
 {
     bool names =
@@ -76,7 +77,8 @@ enum err prepare_create_message(struct call *call)
 
     call->may_share = body_needs_few_queries(in);
     /* A request with enforce_nonce must see the committed message of an earlier request with the
-     * same nonce, so its transaction must be a STORE_WRITE (call->decides), not a STORE_APPEND. */
+     * same nonce. So its transaction must be a STORE_WRITE (call->decides is true), not a
+     * STORE_APPEND. */
     call->decides = in->enforce_nonce.value;
     return prepare_message(call, check_attach_permission);
 }

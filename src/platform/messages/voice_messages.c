@@ -1,4 +1,5 @@
-/* voice_messages.c - validates voice messages, which consist of one recording only. */
+/* voice_messages.c - validates voice messages. A voice message consists of one audio attachment
+ * only. */
 #include "model/permissions/permissions.h"
 #include "platform/messages/internal.h"
 

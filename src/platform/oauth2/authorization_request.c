@@ -12,7 +12,8 @@ static bool redirect_uri_is_registered(const struct application *a, struct str u
     return false;
 }
 
-/* Refuses a redirect URI that the application has not registered, so that no code is sent there. */
+/* Refuses a redirect URI that the application has not registered, because the code is sent to that
+ * URI. */
 static enum err parse_redirect_uri(struct call *call, struct authorization_request *r)
 {
     const struct oauth2_authorize_query *q = call->query;
@@ -44,8 +45,8 @@ static enum err parse_requested_scopes(struct call *call, struct authorization_r
     return OK;
 }
 
-/* Allows the implicit grant only for public clients, because the token is part of a URL. Refuses
- * scopes and installs that need a code exchange. */
+/* Checks whether the implicit grant (token in the redirect URL) is allowed: only for public
+ * clients, and not for scopes and installations that need a code exchange. */
 static enum err check_implicit_grant(struct call *call, const struct authorization_request *r)
 {
     const struct application *a = r->application;
@@ -66,7 +67,8 @@ static enum err check_implicit_grant(struct call *call, const struct authorizati
     return OK;
 }
 
-/* Requires a code or token, unless the app is only installed and does not require a code grant. */
+/* Requires a response type (code or token), unless the request only installs an app that does not
+ * require a code grant. */
 static enum err parse_response_type(struct call *call, struct authorization_request *r)
 {
     const struct oauth2_authorize_query *q = call->query;
@@ -83,8 +85,8 @@ static enum err parse_response_type(struct call *call, struct authorization_requ
     return OK;
 }
 
-/* Requires code_challenge and its method together: without a method RFC 7636 assumes "plain", which
- * is not supported. */
+/* Requires code_challenge and its method together. Without a method, RFC 7636 assumes "plain",
+ * which this server does not support. */
 static enum err check_code_challenge(struct call *call)
 {
     const struct oauth2_authorize_query *q = call->query;
@@ -184,7 +186,8 @@ static enum err install_application_on_account(struct call *call, const struct a
     return e;
 }
 
-/* Returns the scopes that the guild's integration gets; the other scopes belong to the user. */
+/* Returns the scopes that belong to the guild's integration. The other scopes belong to the user's
+ * authorization. */
 static struct list scopes_of_guild_integration(struct arena *arena, const struct oauth2_scopes *s)
 {
     struct list list = { 0 };
@@ -214,7 +217,7 @@ enum err install_application(struct call *call, const struct application *a,
         .guild_id = guild_id,
         .user_id = call->caller->id,
         .scopes = scopes_of_guild_integration(call->arena, s),
-        /* The app gets only permissions that the installing user has. */
+        /* The app gets only those requested permissions that the installing user has, too. */
         .permissions = permissions & PERMISSIONS_ALL & standing.permissions,
         .installer = &standing,
     };

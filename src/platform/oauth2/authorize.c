@@ -67,8 +67,8 @@ static struct str append_query_parameter(struct arena *a, struct str query, cons
     return STR_CONCAT(a, query, STR("&"), str_of(name), STR("="), str_percent_encode(a, v.value));
 }
 
-/* Returns the normalized query parameters. The consent page sends them back in the POST request, so
- * that the grant is exactly what the page displayed. */
+/* Returns the query parameters in normalized form. The consent page sends them back in its POST
+ * request, so that the user grants exactly what the page displayed. */
 static struct str format_normalized_query(struct call *call, const struct authorization_request *r)
 {
     const struct oauth2_authorize_query *q = call->query;
@@ -121,7 +121,8 @@ enum err get_authorization(struct call *call)
 
 /* --- POST /oauth2/authorize ----------------------------------------------------------- */
 
-/* Redirects to the application, or to a page of this server if the request has no redirect URI. */
+/* Redirects to the application's redirect URI. If the request has none, redirects to a page of this
+ * server. */
 static enum err reply_with_redirect(struct call *call, struct str url)
 {
     const struct oauth2_authorize_query *q = call->query;
@@ -161,7 +162,7 @@ static enum err reply_access_denied(struct call *call, const struct authorizatio
     return reply_with_redirect(call, url_add_query_parameter(call->arena, url, "error", why));
 }
 
-/* Implicit grant: issues a token at once, without a code and without a refresh token. */
+/* Implicit grant: the reply contains an access token, but no code and no refresh token. */
 static enum err reply_with_implicit_token(struct call *call, const struct authorization_request *r,
                                           struct str url)
 {

@@ -11,7 +11,8 @@ static const char USERS_WITH[] =
 static const char LEAVE_USER[] =
     "delete from authorizations where application_id = $1 and user_id = $2 returning installed";
 
-/* Invalidates the account's command index only if the app is installed on the account. */
+/* Deletes the authorization of one user. Invalidates the account's command index only if the app
+ * was installed on the account. */
 static enum err delete_authorization_of_user(struct call *call, snowflake id, snowflake user_id)
 {
     struct user_application_event gone = { id };

@@ -69,7 +69,8 @@ enum err list_application_grants(struct call *call)
     return reply_with_authorizations(call, &only);
 }
 
-/* DELETE /oauth2/tokens/{authorization.id}: also uninstalls the application from the account. */
+/* DELETE /oauth2/tokens/{authorization.id}: deletes the authorization and uninstalls the
+ * application from the account. */
 enum err delete_grant(struct call *call)
 {
     struct authorization a;

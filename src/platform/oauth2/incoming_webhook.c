@@ -1,11 +1,12 @@
-/* incoming_webhook.c - the scope webhook.incoming: the code exchange creates a webhook in a channel
- * that the user chose, on behalf of the user, and replies with the webhook and the token. */
+/* incoming_webhook.c - the scope webhook.incoming: the user chooses a channel, and the code
+ * exchange creates a webhook there on behalf of the user. The reply contains the webhook in
+ * addition to the token. */
 #include "platform/oauth2/internal.h"
 
 #include "platform/channels/channels.h"
 #include "platform/members/members.h"
 
-/* Resolves the channel with the caller's permissions, and restores call->target afterwards. */
+/* Resolves a channel with the caller's permissions in it. call->target is the same afterwards. */
 static enum err resolve_webhook_channel(struct call *call, snowflake channel_id,
                                         struct call_path_objects *ret)
 {
@@ -53,7 +54,8 @@ static bool is_webhook_permission_error(enum err e)
            e == ERR_MAX_CHANNEL_WEBHOOKS || e == ERR_MAX_GUILD_WEBHOOKS;
 }
 
-/* Checks or creates the webhook as the user who granted the code. If h is NULL, only checks. */
+/* Creates the webhook with the permissions of the user who granted the code. If h is NULL, only
+ * checks the permissions. */
 static enum err check_or_create_webhook_as_granter(struct call *call, const struct application *a,
                                                    const struct authorization_code *code,
                                                    struct webhook *h)

@@ -14,7 +14,7 @@ static const char ADD[] =
     "created_at) values ($1, $2, $3, '[\"applications.commands\"]', $4, $5) "
     "on conflict (channel_id, application_id) do nothing";
 
-/* Only commands can be installed in a group DM, because a bot cannot join it. */
+/* Returns an error if the scopes contain more than commands: a bot cannot join a group DM. */
 static enum err check_group_scopes(struct call *call, const struct authorization_request *r)
 {
     if (r->integration_type == INSTALL_GUILD && !oauth2_scopes_contain(&r->scopes, "bot"))

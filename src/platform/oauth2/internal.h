@@ -9,7 +9,8 @@
 #include "platform/webhooks/webhooks.h"
 
 enum { CODE_SECONDS = 600, ACCESS_SECONDS = 604800, OAUTH2_DIGEST_BYTES = 32 };
-/* RFC 7636: a challenge is 32 bytes in base64url. */
+/* Lengths of RFC 7636: the challenge is 32 bytes in base64url; the verifier has 43 to 128
+ * characters. */
 enum { CHALLENGE_LENGTH = 43, VERIFIER_LEAST = 43, VERIFIER_MOST = 128 };
 
 /* --- scopes.c ------------------------------------------------------------------------- */
@@ -119,15 +120,16 @@ struct authorization_code {
     snowflake webhook_channel_id; /* 0 without the scope webhook.incoming */
     int64_t integration_type, expires_at;
     uint64_t permissions;
-    bool pending; /* the token exchange must still install the app */
+    bool pending; /* the app is not installed yet; the token exchange must install it */
     bool used;
-    snowflake webhook_id; /* webhook that the token exchange created, or 0 */
+    snowflake webhook_id; /* webhook that the token exchange created; 0 if none */
 };
 enum err authorization_code_insert(struct tx *tx, struct str digest,
                                    const struct authorization_code *c);
 enum err authorization_code_find(struct tx *tx, struct str digest, struct authorization_code *ret,
                                  bool *found);
-/* Marks a code as used. The row stays until the code expires, so that a second use is detected. */
+/* Marks a code as used. The row remains until the code expires, so that a second use can be
+ * detected. */
 enum err authorization_code_mark_used(struct tx *tx, struct str digest);
 enum err authorization_code_record_webhook(struct tx *tx, struct str digest, snowflake webhook_id);
 
@@ -146,16 +148,19 @@ enum err authorization_find(struct tx *tx, snowflake id, snowflake user_id,
                             struct authorization *ret);
 /* Reads the authorizations of a user with their applications, newest first. */
 enum err authorizations_read_of_user(struct tx *tx, snowflake user_id, struct list *ret);
-/* Adds scopes to the user's authorization of the application, or creates one. */
+/* Adds scopes to the user's authorization of the application. If the user has no authorization,
+ * creates one. */
 enum err authorization_add_scopes(struct call *call, const struct account_app_installation *who,
                                   const struct oauth2_scopes *scopes, bool installed);
 enum err authorization_delete(struct call *call, const struct authorization *a);
 enum err revoke_tokens_of_application(struct call *call, snowflake user_id,
                                       snowflake application_id);
-/* Revokes the tokens that were issued for a code, also those refreshed later. */
+/* Revokes the tokens that were issued for a code, including tokens that were issued later for a
+ * refresh token. */
 enum err revoke_tokens_of_code(struct call *call, snowflake user_id, struct str digest);
 enum err token_read_scopes(struct tx *tx, const unsigned char session[8], struct str *ret);
-/* Reads the digest of the code for which a token was issued; p is NULL if no code was used. */
+/* Reads the digest of the code for which a token was issued. p is NULL if the token was issued
+ * without a code. */
 enum err token_read_code_digest(struct tx *tx, const unsigned char session[8], struct str *ret);
 enum err delete_expired_tokens(struct tx *tx, snowflake user_id, snowflake application_id);
 
@@ -170,14 +175,16 @@ struct authorization_request {
     bool with_token;         /* response_type is "token" */
     struct str redirect_uri; /* p is NULL if none was sent or registered */
 };
-/* Parses the authorization request from the query, and the integration type from the body. */
+/* Parses the authorization request in the query. integration_type is that of the body. */
 enum err authorization_request_parse(struct call *call, const struct opt_int *integration_type,
                                      struct authorization_request *ret);
-/* Installs the app in a guild with permissions that the caller has, or on the caller's account. */
+/* Installs the app in a guild or on the caller's account. In a guild, the app gets only those
+ * permissions that the caller has. */
 enum err install_application(struct call *call, const struct application *a,
                              const struct oauth2_scopes *s, enum integration_type type,
                              snowflake guild_id, uint64_t permissions);
-/* Checks that the caller may install the app in the guild or on the caller's account. */
+/* Returns an error unless the caller may install the app in the guild (guild_id is not 0) or on the
+ * caller's account. */
 enum err check_install_permission(struct call *call, const struct authorization_request *r,
                                   snowflake guild_id);
 /* Returns ERR_APPLICATION_NOT_YOURS for a private app, unless the caller is one of its
@@ -190,15 +197,16 @@ enum err install_application_in_group(struct call *call, const struct authorizat
 
 /* --- token.c: access tokens ----------------------------------------------------------- */
 
-/* Issues an access token. code is the digest of the exchanged code, or empty. */
+/* Issues an access token. code is the digest of the code that was exchanged for it; empty if there
+ * was none. */
 enum err access_token_issue(struct call *call, snowflake user_id, snowflake application_id,
                             const struct oauth2_scopes *scopes, struct str code,
                             struct access_token_reply *ret);
 
 /* --- incoming_webhook.c --------------------------------------------------------------- */
 
-/* Checks that the caller may create a webhook in the channel of the body. *ret_channel is 0 without
- * the scope webhook.incoming. */
+/* If the scopes contain webhook.incoming, checks that the caller may create a webhook in the
+ * channel of the body, and sets *ret_channel to it. Otherwise *ret_channel is 0. */
 enum err check_incoming_webhook_permission(struct call *call, const struct oauth2_scopes *s,
                                            snowflake *ret_channel);
 /* Reads whether the user who granted the code may still create the webhook. */
@@ -211,12 +219,13 @@ enum err delete_incoming_webhook(struct call *call, const struct authorization_c
 
 /* --- openid.c ------------------------------------------------------------------------- */
 
-/* Prepare stage of POST /oauth2/authorize: creates the signing key if openid needs one. */
+/* Prepare stage of POST /oauth2/authorize. If the request has the scope openid and there is no
+ * signing key yet, creates one. */
 enum err prepare_authorize(struct call *call);
-/* Stores the signing key that prepare_authorize created, if any. */
+/* Stores the signing key if prepare_authorize has created one. */
 enum err openid_store_signing_key(struct call *call);
-/* Read stage of POST /oauth2/token: requests an id token. The thread pool signs it, because RSA
- * takes too long for a write transaction. */
+/* Read stage of POST /oauth2/token: prepares the signing of an id token, which then runs on the
+ * thread pool, because RSA takes too long for a write transaction. */
 enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake application_id,
                                  struct str nonce);
 /* Returns the signed id token of this call. nonce.p is NULL if the client sent no nonce. */
@@ -250,7 +259,8 @@ enum err get_userinfo(struct call *call);
 
 /* --- deletion.c ----------------------------------------------------------------------- */
 
-/* Deletes the authorization codes of an account, because they could be exchanged for tokens. */
+/* Deletes the authorization codes of an account. Otherwise they could still be exchanged for
+ * tokens. */
 enum err authorization_codes_delete_of_user(struct call *call, snowflake user_id);
 extern const struct deletion_rule oauth2_deletions[];
 

@@ -1,6 +1,6 @@
-/* openid.c - OpenID Connect: with the scope openid, a code exchange also returns an id token,
- * signed with a key that /oauth2/keys publishes. The thread pool creates the key at the first
- * request. The database stores the key encrypted, so that all nodes use the same key. */
+/* openid.c - OpenID Connect: with the scope openid, a code exchange also returns an id token. It is
+ * signed with a key whose public part /oauth2/keys publishes. The thread pool creates the key at
+ * the first request. The database stores it encrypted, so that all nodes use the same key. */
 #include "platform/oauth2/internal.h"
 
 #include <sodium.h>
@@ -20,7 +20,7 @@ static const char ADD_KEY[] =
     "insert into signing_keys (id, kid, modulus, exponent, secret) values ($1, $2, $3, $4, $5) "
     "on conflict do nothing";
 
-/* Reads the signing key. The member .secret is encrypted. */
+/* Reads the signing key. Its member .secret is still encrypted. */
 static enum err read_signing_key(struct tx *tx, struct signing_key *ret, bool *ret_found)
 {
     struct rows row;
@@ -61,7 +61,8 @@ enum err prepare_authorize(struct call *call)
     return OK;
 }
 
-/* Stores the new key. If another node has inserted a key in the meantime, that key is used. */
+/* Stores the new signing key. If another node has inserted a key since the read stage, uses the key
+ * of that node. */
 enum err openid_store_signing_key(struct call *call)
 {
     const struct signing_key *key = call_get_stage_data(call, "signing_key");
@@ -105,7 +106,8 @@ static struct str encode_id_claims(struct call *call, snowflake user_id, snowfla
     return buf_move_to_arena(&out, call->arena);
 }
 
-/* Data of an id token that the read stage passes to the thread pool and the handler. */
+/* Data of an id token: the read stage writes it, then the thread pool signs the token, then the
+ * handler uses it. */
 struct id_token_request {
     snowflake user_id, application_id;
     struct str nonce, token;
@@ -132,7 +134,7 @@ enum err openid_request_id_token(struct call *call, snowflake user_id, snowflake
     enum err e = read_signing_key(call->tx, &key, &found);
 
     if (e || !found)
-        return e ? e : ERR_INTERNAL; /* granting the scope openid has already created a key */
+        return e ? e : ERR_INTERNAL; /* not expected: granting the scope openid created a key */
     struct id_token_request *p = call_store_stage_data(call, "id_token_request", sizeof *p);
     *p = (struct id_token_request){ user_id, application_id, nonce, { 0 }, key };
     call->compute = sign_id_token;
@@ -153,7 +155,7 @@ enum err openid_get_signed_id_token(struct call *call, snowflake user_id, snowfl
 
 /* --- routes for applications ---------------------------------------------------------- */
 
-/* GET /oauth2/keys: the list is empty until the scope openid is granted for the first time. */
+/* GET /oauth2/keys: replies with an empty list if the scope openid was never granted. */
 enum err list_oauth2_keys(struct call *call)
 {
     struct oauth2_keys out = { 0 };

@@ -11,7 +11,8 @@ struct signing_key {
     struct str secret;            /* private key in DER format */
 };
 
-/* Takes up to a second: never call on a loop or in a transaction. Returns false on an error. */
+/* Creates an RSA key, which takes up to a second: do not call it on an event loop or in a
+ * transaction. Returns false on an error. */
 bool signing_key_new(struct arena *arena, struct signing_key *ret);
 /* Returns a signed token with these claims (JSON). p is NULL if the key is invalid. */
 struct str jwt_sign(struct arena *arena, const struct signing_key *key, struct str claims);

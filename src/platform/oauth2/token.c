@@ -9,7 +9,8 @@
 
 /* --- client authentication ------------------------------------------------------------ */
 
-/* Parses "Basic base64(id:secret)"; id and secret are percent-encoded (RFC 6749 2.3.1). */
+/* Parses an HTTP Basic credential "Basic base64(id:secret)". Id and secret are percent-encoded (RFC
+ * 6749 2.3.1). */
 static bool parse_basic_credentials(struct call *call, struct str *ret_id, struct str *ret_secret)
 {
     struct str header = str_trim(call->exchange->request->authorization);
@@ -30,7 +31,8 @@ static bool has_basic_credentials(const struct call *call)
     return str_eq_nocase(str_cut(&header, ' '), STR("Basic"));
 }
 
-/* Finds the client's application. *ret_known is true if it exists and the secret is correct. */
+/* Finds the client's application. *ret_known is true if the application exists and the secret is
+ * right. */
 static enum err authenticate_client(struct call *call, const struct opt_str *form_id,
                                     const struct opt_str *form_secret, struct application *ret,
                                     bool *ret_known)
@@ -102,7 +104,7 @@ static enum err issue_refresh_token(struct call *call, snowflake user_id, snowfl
 /* --- grant_type=authorization_code ---------------------------------------------------- */
 
 /* Installs the app of a code whose installation is pending, with the permissions of the user who
- * granted the code. *ret_may is false if that user has lost the permissions. */
+ * granted the code. *ret_may is false if that user no longer has the permission to install it. */
 static enum err install_pending_application(struct call *call, const struct application *a,
                                             const struct authorization_code *code,
                                             const struct oauth2_scopes *scopes, bool *ret_may)
@@ -172,8 +174,9 @@ static enum err issue_tokens_for_code(struct call *call, const struct applicatio
     return e ? e : call_reply_with_object(call, &out);
 }
 
-/* Revokes the tokens of a code that is used a second time, because the code has leaked (RFC 6749
- * 4.1.2). Also deletes the webhook of the code, because the webhook's URL is a credential. */
+/* Revokes the tokens of a code that is used for the second time, because the code has leaked then
+ * (RFC 6749 4.1.2). Also deletes the webhook that was created for the code, because its URL is a
+ * credential. */
 static enum err revoke_tokens_of_reused_code(struct call *call,
                                              const struct authorization_code *code,
                                              struct str digest)
@@ -196,8 +199,9 @@ static bool verifier_matches_challenge(struct call *call, struct str verifier, s
     return made.n == challenge.n && sodium_memcmp(made.p, challenge.p, made.n) == 0;
 }
 
-/* Checks the verifier against the code's challenge (RFC 7636). Returns NULL if it is valid. Refuses
- * a verifier for a code without a challenge, because an attacker may have removed the challenge. */
+/* Checks the code verifier against the code's challenge (RFC 7636). Returns NULL if it is right,
+ * else an error sentence. A verifier for a code without a challenge is refused, because an attacker
+ * may have removed the challenge. */
 static const char *check_code_verifier(struct call *call, const struct authorization_code *code,
                                        const char **ret_error)
 {
@@ -240,8 +244,8 @@ static enum err exchange_authorization_code(struct call *call, const struct appl
     wrong = check_code_verifier(call, &code, &error);
     if (wrong)
         return oauth2_reply_error(call, 400, error, wrong);
-    /* A reused code is detected only after check_code_verifier, so that the code alone cannot
-     * revoke tokens. */
+    /* This check runs after check_code_verifier. Otherwise a person who knows only the code could
+     * revoke the tokens. */
     if (code.used)
         return revoke_tokens_of_reused_code(call, &code, digest);
     e = user_find(call->tx, code.user_id, &user);
@@ -298,7 +302,8 @@ static enum err exchange_refresh_token(struct call *call, const struct applicati
 
 /* --- grant_type=client_credentials ---------------------------------------------------- */
 
-/* Issues a token for the application's owner. Applications of teams get only a few scopes. */
+/* Issues a token for the application's owner (client credentials grant). Applications of teams get
+ * only a few scopes. */
 static enum err exchange_client_credentials(struct call *call, const struct application *a)
 {
     const struct oauth2_token_form *in = call->body;
@@ -317,8 +322,8 @@ static enum err exchange_client_credentials(struct call *call, const struct appl
     return e ? e : call_reply_with_object(call, &out);
 }
 
-/* Returns whether a public client sends a verifier instead of a secret. If the code has no
- * challenge, check_code_verifier refuses the exchange. */
+/* Returns true if a public client sends a code verifier instead of a secret. check_code_verifier
+ * refuses the exchange if the code has no challenge. */
 static bool is_public_client_exchange(const struct call *call, const struct application *a)
 {
     const struct oauth2_token_form *in = call->body;
@@ -328,8 +333,8 @@ static bool is_public_client_exchange(const struct call *call, const struct appl
            str_is(in->grant_type.value, "authorization_code");
 }
 
-/* Requests the id token, so that it is signed before the write transaction. The handler returns the
- * errors of invalid requests. */
+/* Requests the id token, so that it is signed before the write transaction begins. Does nothing for
+ * an invalid request; the handler then replies with the error. */
 static enum err request_id_token_if_needed(struct call *call)
 {
     const struct oauth2_token_form *in = call->body;
@@ -428,14 +433,16 @@ static enum err delete_authorization_of_holder(struct call *call, const struct c
     enum err e =
         authorization_find_of_user(call->tx, holder->id, holder->application_id, &a, &found);
 
-    /* An installed app retains its authorization until the user removes it. */
+    /* If the app is installed on the account, the authorization remains until the user removes
+     * it. */
     if (e || !found || a.installed)
         return e;
     return authorization_delete(call, &a);
 }
 
-/* POST /oauth2/token/revoke: every holder of a token may revoke it, but an authenticated client
- * only its own tokens. An unknown token is not an error (RFC 7009). */
+/* POST /oauth2/token/revoke. A caller without client credentials may revoke every token that the
+ * caller knows; an authenticated client only its own tokens. An unknown token is not an error (RFC
+ * 7009). */
 enum err revoke_token(struct call *call)
 {
     const struct token_revoke_form *in = call->body;

@@ -1,5 +1,5 @@
-/* answers.c - stores a member's onboarding answers: adds the roles of newly chosen options and
- * removes the roles of options that are no longer chosen. */
+/* answers.c - stores a member's onboarding answers. Adds the roles of options that the member has
+ * newly chosen, and removes the roles of options that are no longer chosen. */
 #include "model/fields/ids.h"
 #include "platform/members/members.h"
 #include "platform/onboarding/internal.h"
@@ -114,7 +114,8 @@ enum err prepare_onboarding_answers(struct call *call)
     return OK;
 }
 
-/* Applies the role changes to the member. Returns false if the member did not change. */
+/* Adds and removes the roles of the member. Returns false if the member already has exactly these
+ * roles. */
 static bool apply_answers_to_member(struct call *call, const struct answer_changes *a,
                                     struct member *m)
 {
@@ -146,7 +147,7 @@ enum err submit_onboarding_answers(struct call *call)
     struct member m = *call->target.member_access->member;
     int64_t version;
 
-    /* Pending members may answer; timed-out and quarantined members may not. */
+    /* Pending members may answer. Members who are timed out or quarantined may not. */
     if ((who->timed_out || who->quarantined) && member_is_restricted(who))
         return ERR_MISSING_PERMISSIONS;
     enum err e = onboarding_read_version(call->tx, m.guild_id, &version);

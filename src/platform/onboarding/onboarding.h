@@ -15,10 +15,10 @@ struct onboarding_option_emoji {
     bool animated;
 };
 struct onboarding_option {
-    struct opt_id given_id; /* id that the client sent; only in requests */
+    struct opt_id given_id; /* id that the client sent; set only in requests */
     snowflake id;
     struct str title;
-    struct opt_str given_description; /* only in requests; null means no description */
+    struct opt_str given_description; /* set only in requests; null means no description */
     struct str description;
     const struct onboarding_option_emoji *emoji;
     struct list role_ids, channel_ids; /* snowflakes */
@@ -46,15 +46,17 @@ struct onboarding {
 };
 extern const struct type type_onboarding_prompts;
 
-/* Reads the stored onboarding, which may contain ids of deleted objects; empty if there is no row.
- * A long row is read on a background thread. */
+/* Reads the stored onboarding of a guild. *ret is empty if the guild has none. It may contain ids
+ * of deleted roles and channels. A long row is decoded on a background thread. */
 enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret);
-/* Saves the onboarding of a guild. prompts and channels are its prompts and channels as JSON. */
+/* Saves the onboarding of a guild. prompts and channels: JSON of its prompts and of its default
+ * channels. */
 enum err onboarding_save(struct tx *tx, const struct onboarding *o, struct str prompts,
                          struct str channels);
 
 struct welcome_screen;
-/* Reads the welcome screen for new members; NULL if there is none or it is disabled. */
+/* Reads the welcome screen for new members. *ret is NULL if the guild has none or has disabled
+ * it. */
 enum err welcome_screen_read_enabled(struct tx *tx, snowflake guild_id,
                                      const struct welcome_screen **ret);
 

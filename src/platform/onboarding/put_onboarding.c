@@ -1,6 +1,6 @@
 /* put_onboarding.c - PUT /guilds/{guild.id}/onboarding. A read transaction reads the current state,
- * the thread pool validates and encodes, and the write transaction only writes. If the version has
- * changed in the meantime, all stages run again. */
+ * the thread pool validates the body and encodes it, and the write transaction only writes. If the
+ * stored version has changed since the read, all stages run again. */
 #include "base/emoji.h"
 #include "base/mem.h"
 #include "model/fields/ids.h"
@@ -25,7 +25,7 @@ struct onboarding_audit_entry {
 
 /* --- checks --------------------------------------------------------------------------- */
 
-/* Checks that the roles exist and that the caller may assign them. */
+/* Checks that the roles of an option exist and that the caller may assign them. */
 static enum err check_option_roles(struct call *call, const struct onboarding_change_state *w,
                                    const struct list *ids, const struct json_path *all)
 {
@@ -117,8 +117,9 @@ static bool prompt_has_option(const struct onboarding_prompt *p, snowflake id)
     return false;
 }
 
-/* Returns the id in the body if it is stored and unused, else a new id, because clients send
- * arbitrary ids for new objects. */
+/* Returns the id of a prompt or option. The id in the body is used if the guild already has such an
+ * object (`known`) and no earlier one in the body has the id. Otherwise returns a new id, because
+ * clients send arbitrary ids for new objects. */
 static snowflake choose_prompt_or_option_id(struct call *call, struct list *seen, snowflake id,
                                             bool known)
 {
@@ -165,7 +166,7 @@ static enum err check_prompt(struct call *call, struct onboarding_change_state *
     return e;
 }
 
-/* Copies the prompts, because this stage may run again with the same body. */
+/* Copies the prompts, because this stage changes them and may run again with the same body. */
 static struct list copy_prompts(struct arena *arena, const struct list *prompts)
 {
     const struct onboarding_prompt *p = prompts->items;
@@ -257,7 +258,8 @@ static void add_onboarding_audit_entry(struct call *call, struct onboarding_chan
         (struct onboarding_audit_entry){ .action = action, .target = target };
 }
 
-/* Adds the audit log entry of a new prompt with all fields, because client libraries need them. */
+/* Adds the audit log entry of a new prompt. It contains all fields of the prompt, because client
+ * libraries need them. */
 static void add_prompt_create_entry(struct call *call, struct onboarding_change_state *w,
                                     const struct onboarding_prompt *p)
 {

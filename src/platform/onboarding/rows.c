@@ -5,7 +5,7 @@
 #include "model/fields/rows.h"
 #include "platform/onboarding/internal.h"
 
-enum { LONG_TEXT = 64 * 1024 }; /* bytes; longer rows are not decoded on a loop */
+enum { LONG_TEXT = 64 * 1024 }; /* Rows with more bytes are not decoded on an event loop. */
 
 enum err onboarding_find(struct tx *tx, snowflake guild_id, struct onboarding *ret)
 {
@@ -113,7 +113,7 @@ static int compare_channels_by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Reads roles and channels, and sorts the roles; the channels are already sorted by id. */
+/* Reads roles and channels of a guild, both sorted by id (the query sorts the channels). */
 enum err read_guild_roles_and_channels(struct tx *tx, snowflake guild_id,
                                        struct guild_roles_and_channels *ret)
 {

@@ -132,7 +132,8 @@ static enum err save_imported_onboarding(struct world_file_importer *im, const s
     return e || !o->enabled ? e : guild_add_feature(im->tx, o->guild_id, "GUILD_ONBOARDING");
 }
 
-/* Replaces the stored prompts by those of the world file. Prompts without ids get new ids. */
+/* Replaces the stored prompts with those of the world file. Prompts that have no id get a new
+ * one. */
 static enum err import_onboarding(struct world_file_importer *im, const void *entry,
                                   const struct json_path *at, snowflake guild)
 {

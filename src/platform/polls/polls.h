@@ -1,7 +1,7 @@
 /* polls.h - polls in messages, and their vote counts, which are stored per answer and counter shard
- * (tx_get_counter_shard). Voting, voter lists and the end of a poll are in votes/. Owns the tables
- * polls, poll_counts, poll_voters and poll_votes. May include emojis/ and lower layers. Start with
- * rows.c. */
+ * (tx_get_counter_shard). votes/ has the routes for votes and voter lists, and ends polls. Owns the
+ * tables polls, poll_counts, poll_voters and poll_votes. May include emojis/ and lower layers.
+ * Start with rows.c. */
 #ifndef PLATFORM_POLLS_POLLS_H
 #define PLATFORM_POLLS_POLLS_H
 
@@ -20,14 +20,14 @@ enum err poll_from_request(struct call *call, const struct poll_request *in,
 /* --- rows.c --------------------------------------------------------------------------- */
 
 enum err poll_insert(struct tx *tx, snowflake message_id, const struct poll *poll);
-/* Reads the poll as the user user_id sees it (0 means an anonymous viewer). *ret is NULL if the
+/* Reads the poll of a message, with the votes of user_id marked (0: no user). *ret is NULL if the
  * message has no poll. */
 enum err poll_find(struct tx *tx, snowflake message_id, snowflake user_id, const struct poll **ret);
 /* Returns a copy of the poll in which .me_voted is false. */
 const struct poll *poll_copy_without_own_votes(struct arena *arena, const struct poll *poll);
 /* Deletes the poll and its counts. A job deletes the votes. */
 enum err poll_delete(struct tx *tx, snowflake message_id);
-/* Stores the expiry and the final results of an ended poll. */
+/* Ends a poll: stores its expiry and its final results. */
 enum err poll_store_final_results(struct tx *tx, snowflake message_id, const struct poll *poll);
 
 #endif

@@ -77,7 +77,7 @@ static enum err check_burst_reaction_permission(struct call *call, bool burst)
     return e || burst_allowed_for_all || user.premium_type > 0 ? e : ERR_NO_BURST_REACTIONS;
 }
 
-/* Checks that the caller may use an emoji that the message does not have yet. */
+/* Parses an emoji that the message does not have yet, and checks that the caller may use it. */
 static enum err resolve_new_reaction_emoji(struct call *call,
                                            const struct reaction_emoji_name *name,
                                            struct reaction_emoji *ret)

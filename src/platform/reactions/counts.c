@@ -1,6 +1,7 @@
-/* counts.c - updates reaction counts. On PostgreSQL each counter shard (tx_get_counter_shard) has a
- * row of counts, because concurrent writers would conflict in the message's row. Removing an emoji
- * merges the shards into the message's row; transactions that conflict there are retried. */
+/* counts.c - updates reaction counts. On PostgreSQL, concurrent writers would conflict in the
+ * message's row, so each counter shard (tx_get_counter_shard) has its own row of counts. Removing
+ * an emoji merges the shards into the message's row; a transaction that conflicts there is retried.
+ */
 #include "platform/reactions/internal.h"
 
 #include "model/fields/rows.h"
@@ -19,14 +20,15 @@ static enum err update_message_reactions(struct tx *tx, const struct message *m,
     return e || found ? e : ERR_UNKNOWN_MESSAGE;
 }
 
-/* Saves all reactions in the message's row. Counter shards must be merged or absent. */
+/* Saves all reactions in the message's row. Call it only if the message has no counter shards, or
+ * after they were merged. */
 static enum err save_merged_reactions(struct tx *tx, const struct message *m, struct str text)
 {
     return update_message_reactions(tx, m, text, reaction_text_get_state(text));
 }
 
-/* Returns the reactions text of a message without the emoji `gone` (0 removes none). The first
- * line, which names the viewer, is reset to viewer 0. */
+/* Returns the reactions text of a message without the emoji `gone`; if gone is 0, with all emoji.
+ * The first line of the text names the viewer; it is reset to viewer 0 (nobody). */
 static struct str remove_emoji_from_reactions_text(struct tx *tx, const struct message *m,
                                                    snowflake gone)
 {
@@ -75,7 +77,7 @@ static enum err insert_counter_shard(struct tx *tx, const struct message *m, str
                        BIND(v_id(m->id), v_int(tx_get_counter_shard(tx)), v_text(counts)), NULL);
 }
 
-/* Adds the counts in `more` to the text of a counter shard, and returns the new text. */
+/* Adds the counts in `more` to `lines`, the text of a counter shard. Returns the new text. */
 static struct str add_reaction_counts_to_shard_text(struct tx *tx, struct str lines,
                                                     const struct reaction_line *more)
 {
@@ -177,8 +179,8 @@ size_t count_distinct_emoji(struct str text)
     return count;
 }
 
-/* Deletes the merged shards, and the rows of emoji whose last users were removed concurrently in
- * different shards. */
+/* After the counter shards were merged: deletes them, and also the rows of emoji that have no users
+ * left, because their last users were removed in different shards. */
 static enum err delete_merged_counter_shards(struct tx *tx, const struct message *m)
 {
     if (m->reacted != HAS_REACTIONS_IN_COUNTER_SHARDS)

@@ -11,7 +11,8 @@ static struct str strip_brackets(struct str s)
     return s;
 }
 
-/* Parses "name:id", "a:name:id" or ":name:id". Only the id identifies the emoji. */
+/* Parses a custom emoji: "name:id", "a:name:id" or ":name:id". The name is ignored, because the id
+ * identifies the emoji. */
 static bool parse_custom_emoji(struct arena *arena, struct str s, struct reaction_emoji_name *ret)
 {
     size_t at = s.n;
@@ -33,7 +34,8 @@ static bool parse_custom_emoji(struct arena *arena, struct str s, struct reactio
     return true;
 }
 
-/* Removes U+FE0F (emoji presentation selector), which does not change the identity of an emoji. */
+/* Removes U+FE0F (emoji presentation selector). Texts that differ only in this character are the
+ * same emoji. */
 static struct str strip_variation_selectors(struct arena *arena, struct str s)
 {
     static const char mark[] = "\xef\xb8\x8f";

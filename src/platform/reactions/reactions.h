@@ -1,7 +1,8 @@
-/* reactions.h - reactions. `reactions` has a row per emoji of a message, `reaction_users` a row per
- * user of an emoji. The message's row has the counts as text (model/text/reaction_text.h); with
- * concurrent writers, counter shards (tx_get_counter_shard) have additional counts. Owns the tables
- * of reactions. May include threads/ and lower layers. Start with counts.c. */
+/* reactions.h - reactions. Table `reactions` has a row per emoji of a message; `reaction_users` has
+ * a row per user of such an emoji. The message's row contains the counts as text
+ * (model/text/reaction_text.h). If there are concurrent writers, counter shards
+ * (tx_get_counter_shard) contain further counts, which must be added. Owns the tables of reactions.
+ * May include threads/ and lower layers. Start with counts.c. */
 #ifndef PLATFORM_REACTIONS_REACTIONS_H
 #define PLATFORM_REACTIONS_REACTIONS_H
 
@@ -10,8 +11,8 @@
 /* An emoji in paths and world files: Unicode characters, or name:id. */
 struct reaction_emoji_name {
     snowflake id;    /* 0 for a Unicode emoji */
-    struct str text; /* the characters, or the name before the id */
-    struct str key;  /* identifies the emoji: Unicode characters, or ":id" */
+    struct str text; /* the Unicode characters, or the name of a custom emoji */
+    struct str key;  /* identifies the emoji: its Unicode characters, or ":id" */
 };
 bool emoji_name_parse(struct arena *arena, struct str text, struct reaction_emoji_name *ret);
 
@@ -33,14 +34,14 @@ enum err reaction_unmirror(struct call *call, struct channel *c, struct message 
 extern const struct domain reactions_domain;
 extern const struct world_file_fields reactions_world;
 
-/* Sets whether all accounts, or only premium accounts, may use burst reactions. */
+/* Sets who may use burst reactions: all accounts, or only those with premium. */
 void burst_reactions_set_allowed_for_all(bool everybody_is_premium);
 
 struct reaction_line;
-/* Inserts a row in `reactions` without updating the reactions text in the message's row. */
+/* Inserts a row in `reactions`. Does not update the reactions text in the message's row. */
 enum err reaction_insert_row(struct tx *tx, snowflake message_id, const struct reaction_line *line,
                              const struct reaction_emoji *emoji);
-/* *ret_new is false if the user has already reacted with this emoji. */
+/* Adds a user to an emoji. *ret_new is false if the user has already reacted with it. */
 enum err reaction_add_user(struct tx *tx, const struct message *m, snowflake id, bool burst,
                            snowflake user_id, bool *ret_new);
 

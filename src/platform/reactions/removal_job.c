@@ -1,6 +1,6 @@
-/* removal_job.c - removes emoji that may have many users. The emoji is removed from the message at
- * once, so that no query finds it. Rows of its users are deleted in steps: the first in the same
- * transaction, the rest by a job. */
+/* removal_job.c - removes emoji that may have many users. The emoji is removed from the message
+ * immediately, so that no query finds it. The rows of its users are deleted in steps: the first
+ * step in the same transaction, the others in a job. */
 #include "platform/reactions/internal.h"
 
 #include "api/deletion.h"
@@ -46,7 +46,7 @@ const struct job_kind reaction_users_delete_job = {
     .run = run_reaction_users_delete_job,
 };
 
-/* SQL condition that selects the emoji $2 of the message $1, or all emoji if $2 is 0. */
+/* SQL condition that selects emoji $2 of message $1; if $2 is 0, all emoji of the message. */
 #define THESE "message_id = $1 and (cast($2 as bigint) = 0 or id = $2)"
 static const char DETACH_REACTIONS[] = "update reactions set message_id = 0 where " THESE;
 

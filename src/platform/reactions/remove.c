@@ -53,7 +53,8 @@ enum err delete_own_burst_reaction(struct call *call)
     return remove_reaction_of_user(call, call->caller->id, true);
 }
 
-/* Removing other users' reactions needs MANAGE_MESSAGES, which DM channels do not have. */
+/* Removes the reaction of another user. Needs MANAGE_MESSAGES, which nobody has in a private
+ * channel. */
 static enum err remove_reaction_of_path_user(struct call *call, bool burst)
 {
     snowflake user_id = call_get_path_id(call, "reactor.id");

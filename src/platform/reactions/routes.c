@@ -74,7 +74,8 @@ static const struct path_resolver resolvers[] = {
     { 0 },
 };
 
-/* The window is short, because bots add many reactions in a row. */
+/* Rate limit of adding and removing reactions. The window is short, because bots often add several
+ * reactions in a row. */
 static const struct rate_limit reaction_writes = { .name = "reactions", .count = 4, .window_s = 1 };
 
 #define REACTIONS "/channels/{channel.id}/messages/{message.id}/reactions"

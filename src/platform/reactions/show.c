@@ -1,5 +1,5 @@
-/* show.c - sets .reactions of messages: the sum of the message's row and its counter shards, with
- * the viewer's own reactions marked. */
+/* show.c - sets .reactions of messages. The count of a reaction is the sum of those in the
+ * message's row and in its counter shards. The viewer's own reactions are marked. */
 #include "platform/reactions/internal.h"
 
 /* A range of message ids, for queries about a page of messages. */
@@ -30,7 +30,8 @@ static const char READ_SHARDS[] =
     "where m.channel_id = $1 and m.id between $2 and $3 and m.reacted = 2 and "
     "l.message_id between $2 and $3 order by l.message_id";
 
-/* Adds the counts of a counter shard. Shards have no user ids, so the list of users is cleared. */
+/* Adds the counts of a counter shard to a reaction. Counter shards have no user ids, so the
+ * reaction's list of users would be incomplete and is cleared. */
 static void add_shard_counts(struct reaction_line *line, struct str counts)
 {
     struct reaction_line more;
@@ -58,8 +59,8 @@ static struct str merge_shard_counts(struct arena *arena, struct str text, struc
     return buf_move_to_arena(&out, arena);
 }
 
-/* Hides emoji with a count of 0, which concurrent removals in different counter shards can leave
- * until the shards are merged. */
+/* Hides emoji whose total count is 0. Such emoji exist until the shards are merged, if their last
+ * users were removed in different counter shards. */
 static void hide_emoji_without_reactions(struct arena *arena, struct message *m)
 {
     struct str lines = reaction_text_skip_first_line(m->reactions.value);

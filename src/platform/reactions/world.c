@@ -50,7 +50,7 @@ enum err world_file_resolve_emoji(struct world_file_importer *im, struct str tex
     return OK;
 }
 
-/* A message that gets reactions, and the reactions text to store in its row. */
+/* A message of the world file that has reactions, and the reactions text for its row. */
 struct reacted_message {
     snowflake id, channel;
     struct buf text;

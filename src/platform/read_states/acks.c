@@ -121,8 +121,8 @@ static snowflake guild_id_of_channel(const struct channel *c)
     return channel_is_private(c->type) ? 0 : c->guild_id.value;
 }
 
-/* Sets the read state of a channel. Without `manual`, an id older than the stored one is ignored.
- */
+/* Sets the read state of a channel. If `manual` is false, a message id older than the stored one is
+ * ignored. */
 static enum err acknowledge_channel(struct call *call, const struct channel *c,
                                     snowflake message_id, const struct message_ack_draft *in)
 {
@@ -328,8 +328,8 @@ static const struct schema bulk_schema = {
 };
 const struct type ack_bulk_body = { .kind = KIND_OBJECT, .schema = &bulk_schema };
 
-/* Returns true for the errors of a channel that the caller cannot view. Such channels are skipped,
- * because clients may send outdated ids. */
+/* Returns true for errors of a channel that the caller cannot view. The request skips such
+ * channels, because clients may send outdated ids. */
 static bool is_channel_not_visible_error(enum err e)
 {
     return e == ERR_UNKNOWN_CHANNEL || e == ERR_MISSING_ACCESS || e == ERR_UNKNOWN_GUILD;

@@ -28,8 +28,9 @@ const struct schema mentions_query_schema = {
     .doc = "Which messages that mention the caller.",
 };
 
-/* Reads messages that mention the account, everyone or one of the account's roles. $4 is a guild,
- * or 0 for all. Reads more rows than a page has, because the caller may not see some of them. */
+/* Selects messages that mention the account, everyone, or one of the account's roles. $4 is a guild
+ * id; 0 for all guilds. The limit is higher than the page size, because the caller may not be able
+ * to see some of the messages. */
 static const char READ_MENTIONING[] =
     "select message_id, channel_id from ("
     "select n.message_id, n.channel_id, n.guild_id from mention_notes n "

@@ -15,13 +15,15 @@ enum read_state_type {
 };
 
 enum {
-    MAX_MENTIONS = 250, /* maximum of mentions stored per channel, and of unread messages counted */
-    MENTIONS_DAYS = 7,  /* maximum age in days of messages in the inbox */
-    MAX_DELETED_READ_STATES = 1000, /* maximum number of rows deleted when a member leaves */
+    MAX_MENTIONS =
+        250, /* maximum number of mentions stored, and of unread messages counted, per channel */
+    MENTIONS_DAYS = 7, /* maximum age in days of messages in the inbox */
+    MAX_DELETED_READ_STATES =
+        1000, /* maximum number of read states that are deleted when a member leaves */
 };
 
 struct read_state {
-    snowflake id; /* id of a channel, guild or account */
+    snowflake id; /* id of a channel, guild or account, depending on the kind */
     int64_t kind;
     snowflake guild_id; /* guild of the channel; 0 for a private channel */
     snowflake last_id;
@@ -33,10 +35,11 @@ struct read_state {
 
 enum err find_read_state(struct tx *tx, snowflake user_id, int64_t kind, snowflake id,
                          struct read_state *ret, bool *ret_found);
-/* Saves a read state. pins_at, flags and last_viewed do not change if they are ABSENT. */
+/* Saves a read state. If pins_at, flags or last_viewed is ABSENT, its stored value does not
+ * change. */
 enum err read_state_save(struct tx *tx, snowflake user_id, const struct read_state *s);
 enum err read_state_delete(struct tx *tx, snowflake user_id, int64_t kind, snowflake id);
-/* Increments and returns the version of an account's read states. */
+/* Increments the version number of an account's read states. *ret is the new version. */
 enum err read_state_increment_version(struct tx *tx, snowflake user_id, int64_t *ret);
 enum err read_state_read_version(struct tx *tx, snowflake user_id, int64_t *ret);
 /* Reads all read states of an account (struct read_state). */

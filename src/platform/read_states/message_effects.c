@@ -29,7 +29,7 @@ static enum err mark_channel_read(struct call *call, snowflake channel_id, snowf
 static const char INSERT_GROUP_MENTION[] =
     "insert into mention_notes (channel_id, message_id, kind, target_id, guild_id) "
     "values ($1, $2, $3, $4, $5) on conflict do nothing";
-/* No mention is stored for bots and for users who block or ignore the author. */
+/* Stores the mention of a user, unless the user is a bot, or blocks or ignores the author. */
 static const char INSERT_USER_MENTION[] =
     "insert into mention_notes (channel_id, message_id, kind, target_id, guild_id) "
     "select cast($1 as bigint), cast($2 as bigint), 2, u.id, cast($4 as bigint) from users u "
@@ -65,7 +65,8 @@ static enum err insert_mentions(struct call *call, const struct message *m, snow
                         BIND(v_id(m->channel_id), v_id(m->id), v_id(people[i].user.id),
                              v_id(guild_id), v_id(m->author_id)),
                         NULL);
-    /* Only one of 16 messages deletes old mentions, to reduce conflicts between writers. */
+    /* Only about one of 16 messages deletes old mentions, because deletions conflict with other
+     * writers. */
     if (!e && snowflake_to_ms(m->id) % 16 == 0)
         e = tx_exec(call->tx, DELETE_OLD_MENTIONS, BIND(v_id(m->channel_id), v_int(MAX_MENTIONS)),
                     NULL);
@@ -84,8 +85,8 @@ enum err read_states_on_message_create(struct call *call, const struct message_c
         return OK;
     if (own)
         e = mark_channel_read(call, c->id, guild_id, m->id);
-    /* The first message of a forum post has the id of the thread, which is also the forum's
-     * last_message_id. So the author has read the forum up to this id, too. */
+    /* The author has also read the forum up to this message: the first message of a forum post has
+     * the id of the post, and this id is the forum's last_message_id. */
     if (!e && own && channel_is_thread(c->type) && m->id == c->id)
         e = mark_channel_read(call, c->parent_id.value, guild_id, c->id);
     if (!e && (m->mention_everyone || m->mention_roles.count || m->mentions.count))

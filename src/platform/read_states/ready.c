@@ -12,8 +12,9 @@ struct channel_mentions {
     bool shown;
 };
 
-/* In private channels every message of other users counts; in guilds only mentions of the account
- * since it joined the guild. */
+/* SQL that counts unread messages per channel for READY. In private channels, every message of
+ * another user counts. In guilds, only mentions of the account count, and only those since it
+ * joined. */
 static const char UNREAD_PRIVATE[] =
     "select r.channel_id, (select count(*) from (select m.id from messages m where "
     "m.channel_id = r.channel_id and m.id > coalesce((select s.last_id from read_states s where "

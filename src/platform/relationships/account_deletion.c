@@ -6,7 +6,8 @@
 static const char NEXT_RELATIONSHIPS[] =
     "select user_id, target_id from relationships where user_id = $1 or target_id = $1 "
     "order by user_id, target_id limit $2";
-/* A row with type 0 exists for an ignored account, so rows of all types are deleted. */
+/* Deletes rows of every type, including type 0: such a row stores that one user ignores the
+ * other. */
 static const char DELETE_RELATIONSHIP[] =
     "delete from relationships where user_id = $1 and target_id = $2";
 

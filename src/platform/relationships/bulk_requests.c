@@ -21,7 +21,7 @@ static unsigned filters_to_bits(const struct list *filters)
     return set;
 }
 
-/* DELETE /users/@me/relationships: declines the requests that match all filters. */
+/* DELETE /users/@me/relationships: declines the incoming friend requests that match all filters. */
 enum err bulk_remove_relationships(struct call *call)
 {
     const struct friend_request_removal_query *query = call->query;
@@ -98,8 +98,8 @@ static bool list_contains_id(const struct list *ids, size_t count, snowflake id)
     return false;
 }
 
-/* Returns whether the error concerns only this user of the list. Store errors fail the whole
- * call. */
+/* Returns true if the error concerns only this user of the list. The call then continues with the
+ * next user. Errors of the store fail the whole call. */
 static bool is_friend_request_refusal(enum err e)
 {
     return error_info(e)->status < 500 && e != ERR_STORE_CONFLICT;

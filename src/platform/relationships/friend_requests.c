@@ -1,6 +1,7 @@
-/* friend_requests.c - sends and accepts friend requests. The order of the checks is Discord's, so
- * that the first error is the same: target account, caller, current relationship, the target's
- * settings, limits, confirmation of requests from unknown users. */
+/* friend_requests.c - sends and accepts friend requests. The checks run in Discord's order, so that
+ * a request that violates several rules fails with the same error as on Discord: target account,
+ * caller, current relationship, the target's settings, limits, confirmation of requests from
+ * unknown users. */
 #include "platform/relationships/internal.h"
 
 /* --- the two accounts ----------------------------------------------------------------- */
@@ -54,8 +55,8 @@ static enum err check_friend_limits_of_caller(struct call *call)
     return pending >= MOST_PENDING ? ERR_MAX_FRIENDS : OK;
 }
 
-/* If a user has too many incoming requests, declines the oldest spam request or returns an error.
- */
+/* If a user has the maximum number of incoming requests, declines the oldest spam request. Returns
+ * an error if there is no spam request. */
 static enum err free_incoming_request_slot(struct call *call, snowflake user_id)
 {
     snowflake spammer;
@@ -109,7 +110,8 @@ static enum err send_friend_request(struct call *call, const struct friend_reque
 
 /* --- accepting ------------------------------------------------------------------------ */
 
-/* Checks again whether the caller must confirm: the users may now share a guild or friend. */
+/* Checks in the transaction whether the request still needs the caller's confirmation. It needs
+ * none if the users now have a guild or friend in common. */
 static enum err check_request_is_confirmed(struct call *call,
                                            const struct friend_request_attempt *in,
                                            const struct relationship_pair *bond)

@@ -7,15 +7,16 @@
 
 struct ready_writer;
 
-/* Reads the enum relationship_type that user_id has to target_id. */
+/* Reads the relationship type (enum relationship_type) that user_id's row has for target_id. */
 enum err relationship_type_read(struct tx *tx, snowflake user_id, snowflake target_id,
                                 int64_t *ret);
 
 /* Returns ERR_MAX_FRIENDS if the account has reached the friend limit. */
 enum err check_friend_limit(struct tx *tx, snowflake user_id);
 
-/* Makes two accounts friends, also without a friend request, and emits the events to both. `by` is
- * the account that accepts. No effect if they are friends already. May return ERR_MAX_FRIENDS. */
+/* Makes two accounts friends, even without a friend request, and emits the events to both. `by` is
+ * the account that counts as accepting. Does nothing if they are already friends. May return
+ * ERR_MAX_FRIENDS. */
 enum err friendship_create(struct call *call, snowflake by, snowflake other, bool *ret_new);
 
 enum err ready_write_relationships(struct tx *tx, snowflake user_id, struct ready_writer *shape,
@@ -27,7 +28,7 @@ enum err friend_ids_read(struct tx *tx, snowflake user_id, struct list *ret);
 
 extern const struct domain profiles_domain; /* route /users/{user.id}/profile */
 
-/* Emits PRESENCE_UPDATE with the changed account to all friends of the account. */
+/* Emits PRESENCE_UPDATE with the new user object of the account to all of its friends. */
 enum err friends_emit_presence_update(struct call *call, const struct user *user);
 
 #endif

@@ -1,6 +1,6 @@
 /* game_relationship_routes.c - routes of friendships within one game. The game is the application
- * of the OAuth2 token, or for user tokens the application in the path. The transitions are those of
- * friendships, without blocks. */
+ * of the OAuth2 token or, for user tokens, the application in the path. The rules are those of
+ * friendships, but there are no blocks. */
 #include "platform/relationships/internal.h"
 
 #include "api/deletion.h"
@@ -8,7 +8,8 @@
 #include "platform/relationships/game_relationship_rows.h"
 #include "platform/relationships/notifications.h"
 
-/* Requires an OAuth2 token, whose application is the game, because the path has no application. */
+/* Returns an error unless the caller has an OAuth2 token. The path has no application, so the
+ * token's application is the game. */
 static enum err check_caller_is_application(struct call *call)
 {
     return call->caller->kind == CALLER_BEARER ? OK : ERR_APPLICATION_REQUIRED;
@@ -20,7 +21,8 @@ static snowflake application_id_of_call(const struct call *call)
                                     : call->caller->application_id;
 }
 
-/* GET /users/@me/game-relationships: all games, or the game of the calling application. */
+/* GET /users/@me/game-relationships: those of all games or, for an OAuth2 token, those of its
+ * application. */
 static enum err list_game_relationships(struct call *call)
 {
     const struct caller *caller = call->caller;
@@ -68,7 +70,8 @@ static enum err read_game_relationship_pair(struct call *call, snowflake their_i
     return e ? e : game_relationship_find(call->tx, their_id, my_id, application_id, &ret->theirs);
 }
 
-/* Computes the change by the rules of friendships. *ret_changes is false if nothing changes. */
+/* Computes the change of a game relationship by the rules of friendships. *ret_changes is false if
+ * nothing changes. */
 static enum err compute_game_relationship_change(enum relationship_operation op,
                                                  const struct game_relationship_pair *before,
                                                  struct relationship_pair_change *ret,
@@ -82,7 +85,8 @@ static enum err compute_game_relationship_change(enum relationship_operation op,
     return e;
 }
 
-/* A request needs the target's authorization of the app; accepting needs that of both users. */
+/* To send a game friend request, the target must have authorized the app. To accept one, both users
+ * must have. */
 static enum err check_application_authorizations(struct call *call,
                                                  const struct game_relationship_pair *c,
                                                  bool accepting)
@@ -142,7 +146,7 @@ static enum err apply_game_relationship_change(struct call *call,
              : emit_game_relationship_change(call, &before->theirs, &after.theirs, c->theirs.event);
 }
 
-/* Sends the requester a notification that the game friend request was accepted. */
+/* Notifies the user who sent the game friend request that it was accepted. */
 static enum err notify_game_friend_requester(struct call *call, snowflake asker)
 {
     struct user me;

@@ -8,7 +8,8 @@
 /* --- lists ---------------------------------------------------------------------------- */
 
 #define GAME_COLUMNS "g.user_id, g.target_id, g.application_id, g.type, g.since"
-/* Joins the other user's settings, which decide whether the caller may send direct messages. */
+/* Columns for lists. They include the other user's settings, which decide whether the caller may
+ * send direct messages. */
 #define LIST_COLUMNS GAME_COLUMNS ", s.document, " USER_COLUMNS
 #define LIST_TABLES                                            \
     "game_relationships g join users u on u.id = g.target_id " \
@@ -29,7 +30,7 @@ static void game_relationship_from_row(const struct rows *r, struct game_relatio
 static const char LIST[] = "select " LIST_COLUMNS " from " LIST_TABLES
                            "where g.user_id = $1 and u.disabled = 0 and u.deleting = 0 "
                            "order by g.target_id, g.application_id";
-/* Omits users who no longer authorize the application. */
+/* Omits users who have revoked their authorization of the application. */
 static const char LIST_OF_ONE[] =
     "select " LIST_COLUMNS " from " LIST_TABLES
     "join authorizations a on a.user_id = g.target_id and a.application_id = g.application_id "

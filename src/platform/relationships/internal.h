@@ -11,13 +11,13 @@
 
 enum {
     MOST_BLOCKED = 5000,
-    MOST_IGNORED = 5000, /* ignored users who are neither friends nor blocked */
+    MOST_IGNORED = 5000, /* maximum number of ignored users, without friends and blocked users */
     MOST_PENDING = 1000, /* pending requests per direction */
     MOST_GAME_RELATIONSHIPS = 10000,
     NOTE_LENGTH = 120,
     NICKNAME_LENGTH = 32,
     SMALL_GUILD_MEMBERS =
-        200, /* users of a guild with at most this many members count as acquainted */
+        200, /* two members of a guild with at most this many members count as acquainted */
 };
 
 /* --- rules.c: pure functions ---------------------------------------------------------- */
@@ -32,8 +32,8 @@ enum relationship_operation {
     OPERATIONS,
 };
 
-/* Computes the new rows of both users and the events to emit, or the error of an illegal operation.
- * Reads only types and ignored flags of `before`. */
+/* Computes the new rows of both users and the events to emit. Returns an error if the operation is
+ * not allowed. Reads only the types and ignored flags of `before`. */
 enum err relationship_compute_change(enum relationship_operation op,
                                      const struct relationship_pair *before,
                                      struct relationship_pair_change *ret);
@@ -41,14 +41,15 @@ bool relationship_type_pair_is_valid(int64_t mine, int64_t theirs);
 bool relationship_is_unchanged(const struct relationship_pair *before,
                                const struct relationship_pair_change *c);
 
-/* How two users who are not friends may know each other. */
+/* How two users who are not friends may know each other; decides whether a friend request is
+ * accepted. */
 struct user_acquaintance {
     bool mutual_friend, mutual_guild, small_guild;
     bool suggested; /* the server suggested one user to the other as a friend */
 };
 bool users_have_no_acquaintance(const struct user_acquaintance *a);
-/* Returns whether an account with these friend_source bits accepts a friend request. vouched is
- * true if the server suggested the user. */
+/* Returns whether an account with the bits `sources` (enum friend_source) accepts a friend request
+ * from an acquaintance. vouched is true if the server suggested the user. */
 bool accepts_friend_request(int64_t sources, const struct user_acquaintance *a, bool vouched);
 
 /* Counts of friend requests that an account sent within the last 24 hours. */
@@ -67,7 +68,8 @@ struct user_tag {
     struct str name;
     int64_t discriminator; /* 0 without a discriminator */
 };
-/* Parses a username and a discriminator's JSON (raw.p may be NULL). Returns false if invalid. */
+/* Parses a username and the JSON of a discriminator (raw.p is NULL if there is none). Returns false
+ * if one of them is invalid. */
 bool user_tag_parse(struct str username, struct str raw, struct user_tag *ret);
 
 /* --- rows.c: the SQL ------------------------------------------------------------------ */
@@ -78,7 +80,8 @@ enum err read_acquaintance_of_users(struct tx *tx, snowflake a, snowflake b,
 
 enum err count_relationships_of_type(struct tx *tx, snowflake user_id, int64_t type, int64_t *ret);
 
-/* Lists the senders of pending requests to the account, optionally only spam or ignored ones. */
+/* Lists the users whose friend requests to the account are pending. If spam or ignored is true,
+ * only requests with this property. */
 enum err list_incoming_friend_requests(struct tx *tx, snowflake user_id, bool spam, bool ignored,
                                        struct list *ret);
 /* Returns the sender of the oldest spam request to the account, or 0. */
@@ -102,7 +105,7 @@ struct friend_request_body {
     struct opt_str note;
 };
 struct relationship_body {
-    int64_t type; /* -1 sends or accepts a friend request */
+    int64_t type; /* type of the request body; -1: send or accept a friend request */
     bool from_friend_suggestion, confirm_stranger_request;
     struct opt_str note;
 };
@@ -152,7 +155,7 @@ struct friend_request_attempt {
 };
 enum err friend_request_send_or_accept(struct call *call, const struct friend_request_attempt *in);
 
-/* Applies an operation that needs only the current relationship of the two users. */
+/* Applies an operation whose only condition is the current relationship of the two users. */
 enum err relationship_apply_operation(struct call *call, enum relationship_operation op,
                                       snowflake my_id, snowflake their_id);
 

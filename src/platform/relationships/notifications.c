@@ -4,7 +4,8 @@
 #include "model/notification.h"
 
 static const struct {
-    const char *type, *body; /* the notification text is a user name and this body */
+    const char *type,
+        *body; /* the text of the notification is the user's name followed by `body` */
 } notices[] = {
     [NOTIFICATION_FRIEND_REQUEST] = { "friend_request_pending", " wants to be your friend" },
     [NOTIFICATION_FRIEND_ACCEPTED] = { "friend_request_accepted", " is your friend now" },

@@ -137,8 +137,9 @@ static enum err read_mutual_guilds(struct tx *tx, snowflake me, snowflake other,
     return rows_end(&rows);
 }
 
-/* The caller can see profiles of himself, bots, friends, users who sent him a friend request,
- * suggested users and members of a mutual guild. */
+/* Returns an error unless the caller may see the profile: the caller's own, or that of a bot, a
+ * friend, a user who sent the caller a friend request, a suggested user, or a member of a mutual
+ * guild. */
 static enum err check_profile_is_visible(struct call *call, const struct list *guilds)
 {
     const struct user *user = call->target.user;

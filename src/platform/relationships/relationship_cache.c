@@ -1,6 +1,6 @@
-/* relationship_cache.c - query cache of a user's relationships as JSON, for the list route and
- * READY. An entry depends on the relationship rows and on all accounts in them, including disabled
- * accounts, which are hidden and may become visible again. */
+/* relationship_cache.c - query cache of each user's relationships as JSON, for the list route and
+ * READY. A cached result depends on the relationship rows and on all accounts in them. Disabled
+ * accounts are hidden, but may be enabled again, so the result depends on them, too. */
 #include "platform/relationships/relationship_cache.h"
 
 #include "gateway/capabilities.h"
@@ -14,8 +14,8 @@ static struct result_cache_key relationships_cache_key(snowflake user_id, bool r
     return (struct result_cache_key){ what, { user_id, refers } };
 }
 
-/* Caches a copy of the JSON. The original is in the call's arena, because it may be too large for
- * the cache. */
+/* Caches a copy of the JSON. The original is allocated in the call's arena, because JSON that is
+ * too large for the cache is not cached. */
 static void cache_relationships(struct tx *tx, const struct result_cache_key *key,
                                 const struct list *all, const struct encoded_members *people)
 {

@@ -5,8 +5,8 @@
 #include "model/guild.h"
 #include "store/store.h"
 
-/* Reads the JSON of a user's relationships. *ret is valid until this thread caches another result.
- * If refers is true, entries have user ids instead of user objects (for READY). */
+/* Reads the JSON of a user's relationships. *ret is valid until this OS thread caches another
+ * result. If refers is true, the JSON has user ids instead of user objects (for READY). */
 enum err relationships_read_json(struct tx *tx, snowflake user_id, bool refers,
                                  const struct encoded_members **ret);
 

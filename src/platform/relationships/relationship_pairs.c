@@ -31,7 +31,8 @@ static void relationship_row_from_columns(const struct rows *r, struct relations
     };
 }
 
-/* Returns the type that the other user's row must have, or -1 if any type is legal. */
+/* Returns the type that the other user's row must have if this row has `type`; -1 if the other row
+ * may have any type. */
 static int64_t counterpart_relationship_type(int64_t type)
 {
     switch (type) {
@@ -76,7 +77,7 @@ enum err relationship_row_save(struct tx *tx, snowflake owner, snowflake other,
                    NULL);
 }
 
-/* Removes a relationship that only one of the two users has in his row. */
+/* Deletes a relationship that only one of the two rows has, which is an inconsistency. */
 static enum err remove_one_sided_relationship(struct tx *tx, snowflake owner, snowflake other,
                                               struct relationship_row *s)
 {
@@ -193,8 +194,8 @@ static struct relationship_row compute_relationship_row_after_change(
     return after;
 }
 
-/* Emits the event to the owner of a row. If the other user is still ignored, RELATIONSHIP_REMOVE is
- * followed by RELATIONSHIP_ADD. */
+/* Emits the event to the owner of a row. If the relationship ended but the owner still ignores the
+ * other user, emits RELATIONSHIP_REMOVE, then RELATIONSHIP_ADD. */
 static enum err emit_relationship_row_change(struct call *call, snowflake owner, snowflake other,
                                              const struct relationship_row *before,
                                              const struct relationship_row *after,
@@ -243,8 +244,8 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
         compute_relationship_row_after_change(&b->theirs, &c->theirs, request);
     enum err e = OK;
 
-    /* Writes the row with the lower user id first, because two users who act on each other at the
-     * same time would otherwise deadlock. */
+    /* The row of the lower user id is written first. Otherwise two users who change their
+     * relationship at the same time could deadlock. */
     for (int i = 0; !e && i < 2; i++) {
         bool own = (b->my_id < b->their_id) == (i == 0);
 
@@ -265,7 +266,7 @@ enum err relationship_pair_apply_change(struct call *call, struct relationship_p
     return e;
 }
 
-/* Emits the current presence of one new friend to the other friend. */
+/* After two users became friends: emits the current presence of `about` to `to`. */
 static enum err emit_presence_to_friend(struct call *call, snowflake to, snowflake about)
 {
     struct user user;
@@ -310,8 +311,8 @@ enum err relationship_row_save_and_emit(struct call *call, const struct relation
 
 /* --- lists ---------------------------------------------------------------------------- */
 
-/* SQL columns of a relationship, and of a partial user instead of a whole user, because lists can
- * be long. */
+/* SQL columns of a relationship in a list. Lists may be long, so they contain partial users instead
+ * of complete ones. */
 #define LIST_COLUMNS                                                                        \
     "r.user_id, r.type, r.ignored, r.nickname, r.note, r.since, r.is_spam, r.is_stranger, " \
     "r.origin_application_id, " PARTIAL_USER_COLUMNS

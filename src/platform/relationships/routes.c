@@ -5,7 +5,7 @@
 #include "platform/relationships/game_relationship_rows.h"
 #include "platform/relationships/relationship_cache.h"
 
-/* Friend requests by name and by id share one rate limit. */
+/* Shared rate limit of friend requests by name and by id. */
 static const struct rate_limit limit_ask = {
     .name = "friend-request", .count = 10, .window_s = 60, .strict = true
 };
@@ -67,14 +67,14 @@ static enum err send_friend_request(struct call *call)
     enum err e = user_find_by_tag(call->tx, &tag, &user);
     if (e)
         return e;
-    /* A friend request by name needs no confirmation, because the caller typed the name. */
+    /* The caller typed the name, so the request needs no confirmation. */
     struct friend_request_attempt asking = {
         .op = OPERATION_ASK, .user = &user, .note = in->note, .confirmed = true
     };
     return friend_request_send_or_accept(call, &asking);
 }
 
-/* A block ends every other relationship, including game relationships. */
+/* Blocks a user. This ends every other relationship with the user, including game relationships. */
 static enum err block_user(struct call *call)
 {
     snowflake me = call->caller->id, other = call->target.user->id;

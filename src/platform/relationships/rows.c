@@ -29,7 +29,8 @@ static const char FIND_BY_OLD_NAME[] =
     "select " USER_COLUMNS " from legacy_tags t join users u on u.id = t.user_id "
     "where t.name = $1 order by t.discriminator limit 2";
 
-/* Finds an account by a legacy name without discriminator, if only one account had that name. */
+/* Finds an account by a former name without discriminator. Finds none if several accounts had that
+ * name. */
 static enum err find_user_by_legacy_name(struct tx *tx, struct str name, struct user *ret)
 {
     struct rows rows;

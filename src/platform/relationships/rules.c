@@ -5,9 +5,9 @@
 
 /* --- pairs of types ------------------------------------------------------------------- */
 
-/* The two relationship types of a pair of users, from the view of the acting user. */
+/* The relationship types in the two rows of a pair, from the view of the acting user. */
 enum relationship_pair_state {
-    STATE_UNCHANGED, /* only as a result: the types do not change */
+    STATE_UNCHANGED, /* only in results of transitions: the types remain the same */
     STATE_NONE,
     STATE_FRIENDS,
     STATE_REQUEST_SENT,     /* the acting user sent a request */
@@ -74,7 +74,8 @@ static const struct relationship_transition transitions[][RELATIONSHIP_PAIR_STAT
         [STATE_BLOCKED_BY]    = REFUSED(NO_INCOMING_REQUEST),
         [STATE_BLOCKING_BOTH] = REFUSED(NO_INCOMING_REQUEST),
     },
-    /* The blocked user is notified only that the relationship has ended, not of the block. */
+    /* The blocked user only receives an event that the relationship has ended, so that the block is
+     * not revealed. */
     [OPERATION_BLOCK] = {
         [STATE_NONE]     = { STATE_BLOCKING, SIDE_EVENT_ADD, SIDE_EVENT_NONE, OK },
         [STATE_FRIENDS]       = { STATE_BLOCKING, SIDE_EVENT_ADD, SIDE_EVENT_REMOVE, OK },
@@ -95,7 +96,8 @@ static const struct relationship_transition transitions[][RELATIONSHIP_PAIR_STAT
     },
 };
 
-/* Event to the ignoring user, indexed by [has a relationship type][was ignored]. */
+/* Event to the user who ignores somebody. First index: the row has a relationship type; second
+ * index: the other user was ignored before. */
 static const enum relationship_event ignoring[2][2] = {
     { SIDE_EVENT_ADD, SIDE_EVENT_NONE },
     { SIDE_EVENT_UPDATE, SIDE_EVENT_NONE },
@@ -106,7 +108,8 @@ static const enum relationship_event unignoring[2][2] = {
 };
 /* clang-format on */
 
-/* A request from an ignored user causes no notification. */
+/* Returns whether the other user gets a notification. A user who ignores the sender of a request
+ * gets none. */
 static bool change_notifies_other_user(const struct relationship_transition *t,
                                        const struct relationship_row *theirs)
 {
@@ -169,8 +172,9 @@ bool accepts_friend_request(int64_t sources, const struct user_acquaintance *a, 
     return sources & FRIEND_FROM_MUTUAL_GUILDS && a->mutual_guild;
 }
 
-/* Spam: the sender has the spammer flag, or sent 20 requests in a day of which less than 10 % were
- * accepted, or is less than a day old and has no common contacts. */
+/* Returns true if a friend request is spam: the sender has the spammer flag; or sent 20 requests
+ * within a day, of which fewer than 10 % were accepted; or has an account younger than a day and no
+ * common contacts. */
 bool friend_request_is_spam(const struct friend_request_statistics *r, bool has_no_common_contact)
 {
     const int64_t day_us = INT64_C(24) * 3600 * 1000000;
@@ -204,7 +208,8 @@ struct str collapse_line_breaks(struct arena *arena, struct str note)
     return s.n ? s : (struct str){ 0 };
 }
 
-/* Parses a discriminator: the string "0042" or the number 42. Returns false otherwise. */
+/* Parses a discriminator, which is a string such as "0042" or a number such as 42. Returns false if
+ * it is neither. */
 static bool parse_discriminator(struct str raw, int64_t *ret)
 {
     struct str digits = raw;

@@ -24,7 +24,7 @@ static const struct type type_filters = {
     .kind = KIND_ARRAY, .of = &type_filter, .max = 10, .doc = "A request must match all filters"
 };
 
-/* Checks the length of the note after collapse_line_breaks. */
+/* Checks the length that the note has after collapse_line_breaks. */
 static void check_note(struct form *form, const struct json_path *here, const struct opt_str *note)
 {
     struct json_path at = json_path_key(here, STR("note"));
@@ -82,7 +82,7 @@ static const struct enum_choice type_choices[] = {
 };
 static const struct type type_wanted = { .kind = KIND_INT, .choices = type_choices };
 
-/* Ignores errors in the fields of a friend request if the type is BLOCKED. */
+/* If the type is BLOCKED, ignores errors in fields that only friend requests have. */
 static void check_relationship_body(struct form *form, const struct json_path *here,
                                     const void *object)
 {

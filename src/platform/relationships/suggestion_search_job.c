@@ -15,7 +15,7 @@ enum {
     LEAST_MUTUAL = 3, /* minimum number of mutual friends */
     MOST_FOUND = 20,
     MAX_FRIENDS_READ =
-        100, /* maximum number of friends, and of friends per friend, that are read */
+        100, /* maximum number of friends that are read, of the user and of each friend */
 };
 static const int64_t DAY_US = INT64_C(24) * 3600 * 1000000;
 
@@ -81,7 +81,8 @@ static struct list create_offers_from_friend_counts(struct arena *arena, const s
     return offers;
 }
 
-/* Retains the first MOST_FOUND users who may be suggested. The others are not checked. */
+/* Reduces the list to the first MOST_FOUND users who may be suggested. Users after these are not
+ * checked. */
 static enum err retain_best_allowed_offers(struct tx *tx, snowflake owner, struct list *offers)
 {
     struct suggested_user *all = offers->items;
@@ -118,14 +119,15 @@ static enum err suggest_mutual_friends(struct call *call, snowflake owner,
 
 /* --- friends on connected platforms --------------------------------------------------- */
 
-/* Both users must have enabled friend sync. */
+/* Finds friends on a connected platform. Both users must have enabled friend sync. */
 static const char READ_PLATFORM_FRIENDS[] =
     "select c.user_id, c.name from connections mine "
     "join connection_friends f on f.user_id = mine.user_id and f.type = mine.type and "
     "f.id = mine.id join connections c on c.type = f.type and c.id = f.friend_id "
     "where mine.user_id = $1 and mine.type = $2 and mine.friend_sync = 1 and mine.revoked = 0 and "
     "c.friend_sync = 1 and c.revoked = 0 order by c.user_id limit 1000";
-/* Includes platforms that were disconnected but still have suggestions. */
+/* Selects the types of the user's connections, and of former connections whose suggestions still
+ * exist. */
 static const char PLATFORMS[] = "select type from connections where user_id = $1 union "
                                 "select source from friend_suggestions where user_id = $1 and "
                                 "source not in ('contacts', 'reverse', 'mutual')";
@@ -182,7 +184,8 @@ enum err friend_suggestions_search_now(struct call *call, snowflake owner)
 
 /* --- the daily job -------------------------------------------------------------------- */
 
-/* Searches for suggestions. No further run is scheduled without friends and connections. */
+/* Searches for suggestions for one account. The job does not schedule itself again if the account
+ * has neither friends nor connections. */
 static enum err run_suggestion_search_job(struct call *call, const struct job *job)
 {
     struct list friends, platforms;
@@ -206,7 +209,8 @@ static const struct job_kind suggestion_search_job = {
 };
 const struct job_kind *const suggestion_jobs[] = { &suggestion_search_job, NULL };
 
-/* The job of an account runs at a fixed time of day that is derived from the account's id. */
+/* Schedules the daily search of an account. The time of day is derived from the account's id, which
+ * spreads the jobs over the day. */
 enum err friend_suggestions_schedule_search(struct call *call, snowflake owner)
 {
     int64_t now = clock_us(), phase = (int64_t)(hash_u64(owner) % (uint64_t)DAY_US);

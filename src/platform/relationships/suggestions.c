@@ -34,7 +34,7 @@ enum err friend_suggestions_count(struct tx *tx, snowflake owner, int64_t *ret)
 #define REASON_COLUMNS "s.source, s.name, s.contact_name, s.mutual_friends, s.score"
 enum { USER_AT = 5 };
 
-/* A suggested user with the reasons that were read so far. */
+/* A suggested user, and the reasons (sources) that were read so far. */
 struct collected_suggestion {
     struct friend_suggestion shown;
     snowflake id;
@@ -216,7 +216,8 @@ static const char ADMISSIBLE[] =
     "not exists (select 1 from dismissed_suggestions d where d.user_id = $1 and "
     "d.suggested_id = $2 and d.until > $3)";
 
-/* Users who accept no friend requests are never suggested. */
+/* Returns whether a user may be suggested. Users who accept no friend requests are never
+ * suggested. */
 enum err friend_suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret)
 {
     struct user_settings settings;
@@ -229,10 +230,10 @@ enum err friend_suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowf
     return e;
 }
 
-/* A user who is suggested before or after a change of the suggestions. */
+/* A user who is suggested before or after suggestions are replaced. */
 struct suggestion_candidate {
     snowflake id;
-    int64_t score; /* best score of all sources; 0 if no source suggests the user */
+    int64_t score; /* highest score over all sources; 0 if no source suggests the user */
     bool was_live;
     const struct suggested_user *offer; /* NULL if only other sources suggest the user */
 };
@@ -298,7 +299,8 @@ static int compare_suggestion_candidates(const void *a, const void *b)
     return one->id < two->id ? -1 : one->id > two->id;
 }
 
-/* Emits a new suggestion. HTTP calls emit no notification, because the reply has the suggestion. */
+/* Emits a new suggestion. Sends no notification if an HTTP call created it, because the reply
+ * contains the suggestion. */
 static void emit_suggestion_create(struct call *call, snowflake owner,
                                    const struct friend_suggestion *s)
 {
@@ -373,7 +375,8 @@ enum err friend_suggestions_replace_of_source(struct call *call, snowflake owner
     return e;
 }
 
-/* Deletes suggestions by phone number of a user who disabled discovery by phone number. */
+/* If a user disabled discovery by phone number, deletes the suggestions of this user that were made
+ * by phone number. */
 enum err friend_suggestions_on_settings_change(struct call *call,
                                                const struct user_settings_change *c)
 {

@@ -1,6 +1,6 @@
-/* suggestions.h - friend suggestions. Each source (address book, mutual friends, a connected
- * platform) adds and removes its own suggestions. A user whom several sources suggest is one
- * suggestion for clients, which is deleted with its last source. */
+/* suggestions.h - friend suggestions. Each source (address book, mutual friends, connected
+ * platforms) adds and removes its own suggestions. If several sources suggest a user, clients see
+ * one suggestion. It is deleted when the last source removes it. */
 #ifndef PLATFORM_RELATIONSHIPS_SUGGESTIONS_H
 #define PLATFORM_RELATIONSHIPS_SUGGESTIONS_H
 
@@ -10,11 +10,12 @@
 
 /* Names of suggestion sources; the other sources are the types of connections. */
 #define SOURCE_CONTACTS "contacts"
-#define SOURCE_REVERSE  "reverse" /* the suggested user has the owner in an address book */
+#define SOURCE_REVERSE  "reverse" /* the suggested user's address book has the owner's number */
 #define SOURCE_MUTUAL   "mutual"
 
 enum friend_suggestion_score {
-    SCORE_MUTUAL = 100, /* maximum; the score is the number of mutual friends */
+    SCORE_MUTUAL =
+        100, /* maximum score of the source "mutual friends", whose score is their number */
     SCORE_REVERSE = 200,
     SCORE_CONNECTION = 300,
     SCORE_CONTACT = 400,
@@ -23,35 +24,39 @@ enum friend_suggestion_score {
 /* A user that a source suggests. */
 struct suggested_user {
     snowflake user_id;
-    struct str name;               /* name on the connected platform; p is NULL without one */
+    struct str name;               /* name on the connected platform; p is NULL if there is none */
     struct opt_str contact_name;   /* name in the owner's address book */
     struct opt_int mutual_friends; /* absent if unknown */
     int64_t score;
 };
 
-/* Replaces all suggestions of a source by `offers` (struct suggested_user). Skips bots, users with
- * any relationship to the owner, users who accept no requests, and dismissed users. Retains the 100
- * best suggestions of all sources. Emits the created and deleted suggestions to the owner. */
+/* Replaces all suggestions of a source with `offers` (struct suggested_user). Skips bots, users
+ * with any relationship to the owner, users who accept no requests, and dismissed users. Retains
+ * the 100 suggestions with the highest scores of all sources. Emits created and deleted suggestions
+ * to the owner. */
 enum err friend_suggestions_replace_of_source(struct call *call, snowflake owner, struct str source,
                                               const struct list *offers);
 
 /* Reads whether this user may be suggested to the owner. */
 enum err friend_suggestion_read_is_allowed(struct tx *tx, snowflake owner, snowflake id, bool *ret);
 
-/* Deletes a suggestion of all sources; emits FRIEND_SUGGESTION_DELETE if the suggestion existed. */
+/* Deletes the suggestions of this user by all sources. Emits FRIEND_SUGGESTION_DELETE if there was
+ * one. */
 enum err friend_suggestion_delete(struct call *call, snowflake owner, snowflake suggested);
 /* Deletes a suggestion and does not suggest the user again for 180 days. */
 enum err friend_suggestion_dismiss(struct call *call, snowflake owner, snowflake suggested);
-/* Deletes the suggestion of one source; emits the event if no other source has it. */
+/* Deletes one source's suggestion of a user. Emits FRIEND_SUGGESTION_DELETE if no other source
+ * suggests the user. */
 enum err friend_suggestions_delete_of_source(struct call *call, snowflake owner,
                                              snowflake suggested, struct str source);
-/* Reads the ids of the users to whom this source suggests the account. */
+/* Reads the ids of the users who have a suggestion of this account by this source. */
 enum err friend_suggestion_read_recipients(struct tx *tx, snowflake suggested, struct str source,
                                            struct list *ret);
-/* Deletes the source's suggestions of this account to all other users. */
+/* Deletes this source's suggestions of the account, for all users who have one. */
 enum err friend_suggestions_delete_of_source_to_all(struct call *call, snowflake suggested,
                                                     struct str source);
-/* Deletes address book suggestions of an account that disabled discovery by phone number. */
+/* If an account disabled discovery by phone number, deletes the address book suggestions of this
+ * account. */
 enum err friend_suggestions_on_settings_change(struct call *call,
                                                const struct user_settings_change *c);
 
@@ -65,7 +70,8 @@ enum err friend_suggestions_count(struct tx *tx, snowflake owner, int64_t *ret);
 /* Schedules the daily search for mutual friends and for friends on connected platforms. The first
  * run is within 24 hours. */
 enum err friend_suggestions_schedule_search(struct call *call, snowflake owner);
-/* Runs the search at once, after the friend list or friend sync of a connected account changed. */
+/* Runs the search at once. Call it after the account's list of friends on a connected platform, or
+ * its friend sync setting, has changed. */
 enum err friend_suggestions_search_now(struct call *call, snowflake owner);
 extern const struct job_kind *const suggestion_jobs[];
 

@@ -46,7 +46,8 @@ static void set_imported_relationship_row(struct relationship_row *s,
     s->type = type;
 }
 
-/* After a block, the blocked user's row has no type, unless that row is a block, too. */
+/* Saves both rows of an imported relationship. For a block, the blocked user's row gets no type,
+ * unless it is a block, too. */
 static enum err save_relationship_pair(struct world_file_importer *im,
                                        const struct world_relationship *r, snowflake user,
                                        snowflake target)

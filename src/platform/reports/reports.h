@@ -1,6 +1,6 @@
-/* reports.h - reports of messages to the operator. A report contains a snapshot of the message. The
- * operator lists, shows and closes reports with operator commands
- * (admin/operator_commands/reports.c); a closed report is deleted after REPORT_RETENTION_DAYS. Owns
+/* reports.h - reports of messages to the operator. A report contains a copy of the message at the
+ * time of the report. The operator lists, shows and closes reports with operator commands
+ * (admin/operator_commands/reports.c). A closed report is deleted after REPORT_RETENTION_DAYS. Owns
  * the table reports. May include threads/ and lower layers. Start with routes.c. */
 #ifndef PLATFORM_REPORTS_REPORTS_H
 #define PLATFORM_REPORTS_REPORTS_H
@@ -22,7 +22,7 @@ struct report {
 enum err list_open_reports(struct tx *tx, snowflake after, int64_t limit, struct list *ret);
 /* Reads a report. Returns ERR_NOT_FOUND if it does not exist. */
 enum err report_find(struct tx *tx, snowflake id, struct report *ret);
-/* Closes a report. Changes the resolution if the report is already closed. */
+/* Closes a report. If the report is already closed, only changes its resolution. */
 enum err report_close(struct tx *tx, snowflake id, unsigned uid, struct str resolution);
 
 extern const struct domain reports_domain;

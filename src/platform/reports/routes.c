@@ -15,7 +15,7 @@
 
 static const struct rate_limit limit_report = { .name = "report", .count = 20, .window_s = 3600 };
 
-/* A reason is also a node of the report menu, which clients identify by its number. */
+/* A reason for a report. It is also a node of the client's report menu, identified by a number. */
 struct report_reason {
     int64_t reason;
     struct str key, label, description;

@@ -1,8 +1,7 @@
-/* routes.c - routes of saved messages.
- *
- * An account has at most MOST_SAVED rows, so each statement reads or deletes at most that many.
- * Rows have no foreign key to messages, because the deletion of a message that 100,000 accounts
- * have saved would block the writer. */
+/* routes.c - routes of saved messages. An account saves at most MOST_SAVED messages, so each
+ * statement reads or deletes at most that many rows. The rows have no foreign key to messages:
+ * otherwise the deletion of a message that 100,000 accounts have saved would delete as many rows at
+ * once and block the writer. */
 #include "platform/saved_messages/saved_messages.h"
 
 #include "api/deletion.h"
@@ -72,7 +71,7 @@ static const struct schema save_data_schema = { .name = "SaveData",
 static const struct type save_data_type = { .kind = KIND_OBJECT, .schema = &save_data_schema };
 
 struct saved_message {
-    const struct message *message; /* NULL: deleted, or the caller may no longer read it */
+    const struct message *message; /* NULL if it was deleted or the caller may no longer read it */
     const struct save_data *save_data;
 };
 static const struct field saved_message_fields[] = {
@@ -142,7 +141,7 @@ static struct opt_id guild_id_of_channel(const struct channel *c)
     return channel_is_private(c->type) ? (struct opt_id){ 0 } : opt_id_or_null(c->guild_id.value);
 }
 
-/* Reads the message if the caller may read it now; otherwise *ret is NULL. */
+/* Reads the message if the caller may read it at this time; otherwise *ret is NULL. */
 static enum err read_saved_message(struct call *call, struct save_data *d,
                                    const struct message **ret)
 {

@@ -7,8 +7,9 @@
 
 struct event_audit_state {
     struct call *call;
-    const struct scheduled_event *before, *now; /* NULL for a new or deleted event */
-    struct list changes;                        /* struct audit_change */
+    const struct scheduled_event *before,
+        *now;            /* before is NULL for a new scheduled event, now for a deleted one */
+    struct list changes; /* struct audit_change */
 };
 
 static void audit_event_field(struct event_audit_state *n, const char *key, const struct type *type,
@@ -21,7 +22,7 @@ static void audit_event_field(struct event_audit_state *n, const char *key, cons
 
 #define ADD_FIELD(n, member_, type_) \
     audit_event_field((n), #member_, &(type_), offsetof(struct scheduled_event, member_))
-/* The value of an optional field, or NULL if it is absent. */
+/* Pointer to the value of an optional field; NULL if the field is absent. */
 #define GIVEN_VALUE(event_, member_) \
     ((event_) && (event_)->member_.given == GIVEN ? &(event_)->member_.value : NULL)
 #define ADD_OPTIONAL_FIELD(n, key_, member_, type_)                    \

@@ -4,7 +4,7 @@
 
 /* --- applying request bodies ---------------------------------------------------------- */
 
-/* The image of an event, which is stored before the transaction. */
+/* The image of a scheduled event, which an earlier stage has stored. */
 struct event_upload {
     snowflake id;
     struct opt_str image;
@@ -175,7 +175,8 @@ static bool status_change_is_allowed(int64_t from, int64_t to)
            (from == EVENT_ACTIVE && to == EVENT_COMPLETED);
 }
 
-/* Deletes the exceptions of an event, because they refer to dates of the old recurrence rule. */
+/* Deletes the exceptions of a scheduled event whose recurrence rule has changed, because they refer
+ * to dates of the old rule. */
 static void delete_scheduled_event_exceptions(struct call *call, struct scheduled_event *e)
 {
     struct scheduled_event_exceptions_deleted gone = { e->guild_id, e->id };
@@ -233,7 +234,8 @@ enum err modify_scheduled_event(struct call *call)
     apply_scheduled_event_patch(call, &now);
     if (now.entity_type != EVENT_EXTERNAL && in->entity_metadata.given == ABSENT)
         now.entity_metadata = NULL;
-    /* A start time in the past is an error only if the body sets the start time. */
+    /* An unchanged start time may be in the past. So check the start time only if the body sets
+     * it. */
     struct scheduled_event checked = now;
     if (in->scheduled_start_time.given != GIVEN)
         checked.status = EVENT_ACTIVE;

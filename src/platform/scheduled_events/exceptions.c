@@ -1,4 +1,5 @@
-/* exceptions.c - exceptions: changed or cancelled occurrences of a recurring event. */
+/* exceptions.c - exceptions of a recurring scheduled event: occurrences that were changed or
+ * cancelled. */
 #include "platform/guilds/guilds.h"
 #include "platform/scheduled_events/internal.h"
 
@@ -22,7 +23,8 @@ static void emit_scheduled_event_exception(struct call *call, enum event what,
     call_emit_event(call, what, audience_of_scheduled_event(e), &event_exception_schema, &emitted);
 }
 
-/* Reads the event of the path. The caller must be able to change it; it must not have ended. */
+/* Reads the scheduled event in the path. Returns an error if the caller may not change it or if it
+ * has ended. */
 static enum err read_scheduled_event_to_change(struct call *call, struct scheduled_event *ret)
 {
     enum err e = read_scheduled_event_of_path(call, ret);
@@ -51,7 +53,8 @@ static void apply_exception_patch(struct scheduled_event_exception *x,
     x->is_canceled = in->is_canceled.given == GIVEN && in->is_canceled.value;
 }
 
-/* Saves the exception, writes the audit log entry and emits EXCEPTION_CREATE, also for a change. */
+/* Saves the exception, writes the audit log entry and emits EXCEPTION_CREATE, even if the exception
+ * already existed. */
 static enum err save_scheduled_event_exception(struct call *call, struct scheduled_event *event,
                                                const struct scheduled_event_exception *x,
                                                enum audit_action action)

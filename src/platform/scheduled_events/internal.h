@@ -38,7 +38,7 @@ struct scheduled_event_counts_query {
 struct scheduled_event_response_body {
     struct opt_int response;
 };
-/* An item in the list of an event's subscribers. */
+/* A user in the list of a scheduled event's subscribers. */
 struct scheduled_event_subscriber {
     snowflake guild_scheduled_event_id, user_id;
     int64_t response;
@@ -68,10 +68,12 @@ extern const struct schema event_query_schema, event_users_query_schema, event_c
 
 /* Returns the time of the first occurrence after the time `after` (microseconds). */
 int64_t recurrence_next_occurrence(const struct scheduled_event_recurrence *r, int64_t after);
-/* Returns whether exception_id belongs to an occurrence between one day before the next start and a
- * year later. This range limits the number of responses per user. */
+/* Returns whether exception_id belongs to an occurrence of the scheduled event in the allowed
+ * range: from one day before the next start to one year after it. The range limits how many
+ * responses a user can store. */
 bool scheduled_event_has_occurrence(const struct scheduled_event *e, snowflake exception_id);
-/* Validates the combination of times, channel and location, and records form errors. */
+/* Validates times, channel and location of a scheduled event, as far as they depend on each other.
+ * Adds form errors. */
 void scheduled_event_validate(struct form *form, const struct scheduled_event *e);
 bool scheduled_event_is_open(const struct scheduled_event *e);
 
@@ -84,7 +86,8 @@ enum err scheduled_events_read_of_channel(struct tx *tx, snowflake channel_id, s
 enum err scheduled_event_find_by_id(struct tx *tx, snowflake id, struct scheduled_event *ret);
 enum err scheduled_event_read_creator(struct tx *tx, struct scheduled_event *e);
 enum err count_open_scheduled_events(struct tx *tx, snowflake guild_id, int64_t *ret);
-/* Saves a user's response. *ret_changed is true if the row is new or the response has changed. */
+/* Saves a user's response to a scheduled event. *ret_changed is false if the same response was
+ * already stored. */
 enum err scheduled_event_subscriber_save(struct tx *tx, snowflake event_id, snowflake exception_id,
                                          snowflake user_id, int64_t response, bool *ret_changed);
 enum err scheduled_event_subscriber_delete(struct tx *tx, snowflake event_id,
@@ -98,37 +101,42 @@ enum err scheduled_event_subscribers_count(struct tx *tx, snowflake event_id,
 
 /* --- audit.c -------------------------------------------------------------------------- */
 
-/* Writes an audit log entry. before is NULL for a new event; now is NULL for a deleted event. */
+/* Writes an audit log entry about a scheduled event. before is NULL for a new one; now is NULL for
+ * a deleted one. */
 enum err audit_record_scheduled_event(struct call *call, enum audit_action action,
                                       const struct scheduled_event *before,
                                       const struct scheduled_event *now);
 
-/* Adds the scheduled events that the audit log entries refer to. */
+/* Adds the scheduled events to which audit log entries refer to the audit log reply. */
 enum err audit_log_add_scheduled_events(struct call *call, struct audit_log_objects *log);
 
 /* --- status.c ------------------------------------------------------------------------- */
 
 struct audience audience_of_scheduled_event(const struct scheduled_event *e);
 void emit_scheduled_event(struct call *call, enum event what, const struct scheduled_event *e);
-/* Schedules the event's start or end job; call after a change of its times or status. */
+/* Schedules the job that starts or ends the scheduled event. Call it after a change of its times or
+ * status. */
 enum err scheduled_event_schedule_status_job(struct call *call, const struct scheduled_event *e);
-/* Changes the event's status and opens or closes its stage. Writes the event, emits the gateway
- * event and schedules the job. A completed recurring event is scheduled again. */
+/* Changes the status of a scheduled event and opens or closes its stage channel. Writes the row,
+ * emits the gateway event and schedules the next job. If a recurring one is completed, its next
+ * occurrence is scheduled. */
 enum err scheduled_event_set_status(struct call *call, struct scheduled_event *e, int64_t status);
 extern const struct job_kind scheduled_event_job;
 enum err scheduled_events_cancel_of_channel(struct call *call, const struct channel *c);
 
 /* --- permission_checks.c -------------------------------------------------------------- */
 
-/* Check whether the caller may view or change the event. May return ERR_UNKNOWN_SCHEDULED_EVENT or
- * ERR_MISSING_PERMISSIONS. */
+/* Return an error unless the caller may view (change) the scheduled event:
+ * ERR_UNKNOWN_SCHEDULED_EVENT or ERR_MISSING_PERMISSIONS. */
 enum err check_view_scheduled_event_permission(struct call *call, const struct scheduled_event *e);
 enum err check_change_scheduled_event_permission(struct call *call,
                                                  const struct scheduled_event *e);
-/* Requires one of the permissions any_of, and all permissions that the event's type needs. */
+/* Returns an error unless the caller has at least one of the permissions any_of, and all
+ * permissions that the type of the scheduled event needs. */
 enum err require_scheduled_event_permission(struct call *call, const struct scheduled_event *e,
                                             uint64_t any_of);
-/* Checks that the event's channel belongs to the guild and fits the event's type. */
+/* Checks that the channel of the scheduled event belongs to the guild and has the type that its
+ * entity type needs. */
 enum err scheduled_event_check_channel(struct call *call, const struct scheduled_event *e);
 
 /* --- events.c, users.c, exceptions.c: handlers ---------------------------------------- */

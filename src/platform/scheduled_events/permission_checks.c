@@ -3,7 +3,8 @@
 #include "platform/members/members.h"
 #include "platform/scheduled_events/internal.h"
 
-/* Reads the caller's permissions in the event's channel, or in the guild if there is no channel. */
+/* Reads the caller's permissions in the channel of the scheduled event; if it has no channel, in
+ * the guild. */
 static enum err read_permissions_for_scheduled_event(struct call *call,
                                                      const struct scheduled_event *e, uint64_t *ret)
 {
@@ -41,7 +42,8 @@ static uint64_t permissions_needed_for_event_type(const struct scheduled_event *
     }
 }
 
-/* A missing second factor (MFA) can withhold only MANAGE_CHANNELS. */
+/* Returns the error for a caller without MANAGE_CHANNELS. Of the permissions that scheduled events
+ * need, only this one can be withheld because of a missing second factor. */
 static enum err get_missing_manage_channels_error(struct call *call,
                                                   const struct scheduled_event *e)
 {

@@ -175,7 +175,7 @@ static const char DELETE_SUBSCRIBERS[] =
     "delete from scheduled_event_users where (event_id, exception_id, user_id) in (select event_id, "
     "exception_id, user_id from scheduled_event_users where event_id = $1 limit 200)";
 
-/* Deletes a limited number of subscribers; the event's job deletes the rest. */
+/* Deletes a limited number of subscribers. The job of the scheduled event deletes the rest. */
 enum err scheduled_event_delete_subscribers(struct call *call, snowflake id)
 {
     int64_t gone = 0;

@@ -1,4 +1,5 @@
-/* rules.c - validates times and recurrence rules of events, and computes occurrences. */
+/* rules.c - validates times and recurrence rules of scheduled events, and computes their
+ * occurrences. */
 #include "platform/scheduled_events/internal.h"
 
 #include "base/clock.h"
@@ -56,8 +57,8 @@ static unsigned weekdays_to_bits(const struct opt_list *days)
     return bits;
 }
 
-/* Discord allows Monday to Friday, Tuesday to Saturday, Sunday to Thursday, Friday and Saturday,
- * Saturday and Sunday, Sunday and Monday. */
+/* Weekday sets that Discord allows: Monday to Friday, Tuesday to Saturday, Sunday to Thursday,
+ * Friday and Saturday, Saturday and Sunday, Sunday and Monday. */
 static bool is_allowed_weekday_set(unsigned bits)
 {
     static const unsigned sets[] = { 0x1f, 0x3e, 0x4f, 0x30, 0x60, 0x41 };
@@ -116,7 +117,8 @@ void validate_recurrence_rule(struct form *form, const struct json_path *at,
     check_recurrence_days(form, at, r);
 }
 
-/* Returns whether the event occurs on this day; `first` is the day of the first occurrence. */
+/* Returns whether the rule has an occurrence on day number `days`. `first` is the day number of the
+ * first occurrence. */
 static bool recurs_on_day(const struct scheduled_event_recurrence *r, int64_t days, int64_t first)
 {
     const struct scheduled_event_n_weekday *nth = r->by_n_weekday.value.items;
@@ -144,7 +146,7 @@ int64_t recurrence_next_occurrence(const struct scheduled_event_recurrence *r, i
     int64_t first = r->start / DAY_US, time = r->start % DAY_US;
     int64_t from = after > r->start ? after / DAY_US : first;
 
-    /* The loop covers 9 years, because 29 February occurs again after at most eight years. */
+    /* Search 9 years: between two occurrences on 29 February there may be eight years. */
     for (int64_t day = from; day < from + 9 * 366; day++)
         if (day * DAY_US + time > after && recurs_on_day(r, day, first))
             return day * DAY_US + time;

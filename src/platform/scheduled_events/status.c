@@ -1,4 +1,5 @@
-/* status.c - status changes of an event: scheduled, active, completed or cancelled; recurrence. */
+/* status.c - status changes of a scheduled event: scheduled, active, completed, cancelled; and its
+ * next occurrence. */
 #include "platform/scheduled_events/internal.h"
 
 #include "base/clock.h"
@@ -70,7 +71,8 @@ static const struct scheduled_event_exception *find_exception_of_start(
     return NULL;
 }
 
-/* Sets the times of the next occurrence that is not cancelled, as changed by an exception. */
+/* Sets the times of a recurring scheduled event to those of its next occurrence. Skips cancelled
+ * occurrences; applies the exception of a changed one. */
 static void advance_to_next_occurrence(struct scheduled_event *e)
 {
     int64_t lasts = e->scheduled_end_time.given == GIVEN

@@ -1,4 +1,4 @@
-/* users.c - subscribers of an event or of one occurrence. */
+/* users.c - users who have subscribed to a scheduled event or to one of its occurrences. */
 #include "platform/scheduled_events/internal.h"
 
 #include "model/fields/ids.h"
@@ -33,7 +33,8 @@ static bool include_every_json_field(const void *arg, struct str name)
     return true;
 }
 
-/* Writes the older format (users with a nested guild_member), the default for user accounts. */
+/* Writes the older reply format, in which each user has a nested guild_member. It is the default
+ * for user accounts. */
 static void write_subscribers_json(struct json_writer *j, const struct list *people)
 {
     const struct scheduled_event_subscriber *p = people->items;

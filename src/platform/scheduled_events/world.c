@@ -23,7 +23,7 @@ struct world_event {
     struct opt_object recurrence_rule; /* struct scheduled_event_recurrence */
     struct opt_list exceptions;        /* struct world_event_exception */
     struct opt_list users;             /* struct str */
-    struct opt_str image;              /* hash of a picture of the archive */
+    struct opt_str image;              /* hash of a picture in the archive of a copied guild */
 };
 
 static const struct type type_location = { .kind = KIND_STRING, .min = 1, .max = 100 };
@@ -44,7 +44,8 @@ static const struct field event_exception_fields[] = {
     { 0 },
 };
 
-/* Checks that the original start time can be a snowflake, which is the id of the occurrence. */
+/* Checks that a snowflake can contain the original start time, because the snowflake of that time
+ * is the id of the occurrence. */
 static void check_scheduled_event_exception_entry(struct form *form, const struct json_path *here,
                                                   const void *object)
 {
@@ -100,7 +101,8 @@ const struct world_file_name_lookup event_naming =
     WORLD_NAME_LOOKUP("event", "scheduled_events", "guild_id");
 static const char TYPE_OF_CHANNEL[] = "select type from channels where id = $1";
 
-/* Sets the entity type by the type of the channel, or by the location. */
+/* Sets the entity type of a scheduled event: by the type of its channel or, if it has none,
+ * external. */
 static enum err set_location_of_imported_event(struct world_file_importer *im,
                                                const struct world_event *in, snowflake channel,
                                                const struct json_path *at,
@@ -193,7 +195,7 @@ static enum err save_imported_scheduled_event(struct world_file_importer *im,
     e = scheduled_event_insert(im->tx, event);
     if (!e)
         e = import_event_subscribers(im, users, event->id);
-    /* The event's job checks whether the event must start or end. */
+    /* After the import, the job of the scheduled event checks whether it must start or end. */
     return e ? e
              : insert_job_row(im->tx, "scheduled-event", event->id,
                               open ? event->scheduled_start_time : clock_us(), STR(""));

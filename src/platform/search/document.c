@@ -1,4 +1,4 @@
-/* document.c - converts a message to its search terms. */
+/* document.c - converts a message to its search terms (a "document"). */
 #include "platform/search/internal.h"
 
 #include <sodium.h>
@@ -118,7 +118,7 @@ static const struct type type_indexed_embed = { .kind = KIND_OBJECT,
                                                 .schema = &indexed_embed_schema };
 static const struct type type_indexed_embeds = { .kind = KIND_ARRAY, .of = &type_indexed_embed };
 
-/* Maps an embed type to the name that the search API uses. */
+/* Returns the name that the search API uses for an embed type. */
 static const char *search_name_of_embed_type(struct str type)
 {
     return str_is(type, "gifv") ? "gif" : str_is(type, "rich") ? "article" : NULL;
@@ -181,7 +181,8 @@ static struct search_document *find_document(const struct list *documents, snowf
     return NULL;
 }
 
-/* Adds the terms of the files of these messages, which are among the documents. */
+/* Reads the attachments of the messages `ids` and adds their terms to the documents of these
+ * messages. */
 static enum err read_and_add_file_terms(struct tx *tx, const struct list *ids,
                                         const struct list *documents)
 {

@@ -38,7 +38,7 @@ enum err message_index_search(struct call *call, const struct search_terms *t,
 
 /* --- prefix search -------------------------------------------------------------------- */
 
-/* Returns whether at least SEARCH_MAX_RESULTS messages match all filters. */
+/* *ret is true if at least SEARCH_MAX_RESULTS messages match all filters. */
 static enum err index_has_max_results(struct call *call, struct list groups,
                                       const struct search_id_range *r, bool *ret)
 {
@@ -67,11 +67,13 @@ enum err message_index_limit_prefix_match(struct call *call, struct search_terms
     struct search_phrase *p = t->phrases.items;
     bool full;
 
-    /* PostgreSQL reads from the newest message on and stops early if the words are common. */
+    /* Only SQLite needs this limit. PostgreSQL reads messages from the newest on and stops as soon
+     * as it has enough. */
     if (!word || !message_index_is_sqlite(call))
         return OK;
     word->prefix = false;
-    /* The word alone is tested first, because a rare word then needs no complete query. */
+    /* Test the word alone first: if it is rare, the whole query cannot fill a result either, and
+     * need not run. */
     enum err e = index_has_max_results(call, (struct list){ word, 1, 0 }, r, &full);
     if (!e && full)
         e = index_has_max_results(call, t->groups, r, &full);

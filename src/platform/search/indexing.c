@@ -1,7 +1,6 @@
-/* indexing.c - background job that indexes new messages, and its scheduling.
- *
- * Each node has its own job. On PostgreSQL a job skips messages that the job of another node has
- * locked, and sends all its writes in one round trip. */
+/* indexing.c - background job that indexes new messages, and its scheduling. Each node has its own
+ * job. On PostgreSQL, a job skips messages that the job of another node has locked, and sends all
+ * its writes in one network round trip. */
 #include "platform/search/internal.h"
 
 #include <stdatomic.h>
@@ -11,15 +10,17 @@
 
 enum {
     AT_ONCE = 64,
-    STEP_NS = 4 * 1000 * 1000, /* CPU time limit of the write, without the read */
+    STEP_NS =
+        4 * 1000 *
+        1000, /* limit of the CPU time of the write, in nanoseconds; the read is not included */
 };
 
-/* Delay to the next run in microseconds: PAUSE while unindexed messages are left, else EVERY.
- * Indexing many messages at once takes a third of the time per message. */
+/* Delay in microseconds until the job's next run: PAUSE if unindexed messages are left, else EVERY.
+ * EVERY is long, because indexing many messages together takes a third of the time per message. */
 static const int64_t PAUSE = 10 * 1000, EVERY = 500 * 1000;
 
-/* Until this time (microseconds) new messages do not schedule the job, because this process has
- * scheduled it. The job schedules itself again while it finds messages. */
+/* Until this time (microseconds) new messages need not schedule the job, because this process has
+ * already scheduled it. While it finds messages, the job schedules itself again. */
 static _Atomic int64_t claimed_until;
 
 void reset_message_indexing_schedule(void)
@@ -31,8 +32,8 @@ static bool claim_message_indexing_period(void)
 {
     int64_t now = clock_us(), until = claimed_until;
 
-    /* If the clock was set back, claimed_until may be far in the future. It then does not block
-     * indexing. */
+    /* If the system clock was set back, claimed_until may be far in the future. Ignore it then,
+     * because otherwise no message would be indexed until that time. */
     return (until <= now || until > now + EVERY) &&
            atomic_compare_exchange_strong(&claimed_until, &until, now + EVERY / 2);
 }
@@ -51,8 +52,9 @@ void schedule_message_indexing(struct call *call)
                                                      .run = schedule_message_indexing_job });
 }
 
-/* Schedules the job after the message's transaction, because both would write the same job row. If
- * the server stops before that, the next message or search schedules the job. */
+/* Schedules the job after the commit of the message, because transactions that write the same job
+ * row would conflict. If the server stops between the two, the next message or search schedules the
+ * job. */
 enum err message_indexing_on_message_create(struct call *call, const struct message_creation *made)
 {
     if (!made->message->ephemeral_for)
@@ -62,8 +64,8 @@ enum err message_indexing_on_message_create(struct call *call, const struct mess
 
 static const char DONE[] = "delete from message_unindexed where message_id = $1";
 
-/* Indexes the oldest messages within the time limit. The limit starts after the read, so that each
- * run makes progress. */
+/* Indexes the oldest unindexed messages until the time limit. The time of the read does not count,
+ * so that each run indexes at least one message. */
 static enum err run_message_indexing_job(struct call *call, const struct job *job)
 {
     struct list documents;
@@ -80,8 +82,8 @@ static enum err run_message_indexing_job(struct call *call, const struct job *jo
     }
     if (e)
         return e;
-    /* The job runs once more, because messages that were created since claimed_until was set did
-     * not schedule a run. */
+    /* No message found: run once more at claimed_until, because messages that were created in the
+     * meantime have not scheduled the job. */
     int64_t planned = claimed_until;
     if (!documents.count)
         return planned > clock_us()

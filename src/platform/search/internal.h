@@ -7,7 +7,7 @@
 #include "platform/search/search.h"
 
 enum {
-    SEARCH_MAX_RESULTS = 10000, /* maximum number of counted results, over all pages */
+    SEARCH_MAX_RESULTS = 10000, /* maximum number of results of a search, over all pages */
     SEARCH_MAX_UNINDEXED = 2000 /* maximum number of unindexed messages that one search scans */
 };
 
@@ -20,17 +20,17 @@ struct search_document {
 
 /* Returns the index term for an object id, such as "_g81384788765712384". */
 struct str search_term_of_id(struct arena *a, char kind, snowflake id);
-/* Returns the index term for a name of any length and characters: a digest of the lower-cased
- * name. */
+/* Returns the index term for a name: a digest of the name in lower case, because names may have any
+ * length and characters. */
 struct str search_term_of_name(struct arena *a, char kind, struct str name);
 /* Returns the index term for a word, such as a word of a file name. */
 struct str search_term_of_word(struct arena *a, char kind, struct str word);
 
 enum unindexed_document_order {
     UNINDEXED_NEWEST,
-    UNINDEXED_OLDEST_LOCKED /* oldest first; locks their rows and skips rows that others lock */
+    UNINDEXED_OLDEST_LOCKED /* oldest first; locks the rows and skips rows that are locked */
 };
-/* Reads up to `limit` unindexed messages (struct search_document) in this order. */
+/* Reads at most `limit` unindexed messages (struct search_document) in the given order. */
 enum err read_unindexed_documents(struct tx *tx, enum unindexed_document_order order, int64_t limit,
                                   struct list *ret);
 
@@ -49,14 +49,16 @@ extern const struct schema guild_search_schema, channel_search_schema;
 
 /* --- terms.c: index queries ----------------------------------------------------------- */
 
-/* A filter: a message must have one of the terms `any`, or, if .none is set, none of them. */
+/* A filter: a message matches if it has at least one of the terms `any`. If .none is true, it
+ * matches if it has none of them. */
 struct search_term_filter {
     struct list any; /* struct str */
-    bool prefix;     /* `any` has one term, which matches as a prefix */
+    bool prefix;     /* `any` has a single term, and words that start with it match, too */
     bool none;
-    struct list unless; /* struct str; messages with one of these terms pass a .none filter */
+    struct list unless; /* struct str; a .none filter also accepts messages with these terms */
 };
-/* Words that must occur in this order, with at most `slop` other words between neighbours. */
+/* Words that a message must contain in this order. Between two neighbours, at most `slop` other
+ * words may occur. */
 struct search_phrase {
     struct list words; /* struct str */
     int64_t slop;
@@ -70,20 +72,20 @@ struct search_terms {
 
 struct search_term_filter *search_terms_add_filter(struct arena *a, struct search_terms *t);
 void search_term_filter_add_term(struct arena *a, struct search_term_filter *g, struct str mark);
-/* Adds the filters of the query, except its channel filter. */
+/* Adds the filters of the search query, but not its channel filter. */
 void search_terms_add_query(struct arena *a, const struct search_query *q, struct search_terms *t);
 /* Formats the terms as a full-text query for SQLite's FTS5 or PostgreSQL's tsquery. */
 struct str search_terms_to_index_query(struct arena *a, const struct search_terms *t, bool sqlite);
 bool search_terms_match_message(const struct search_terms *t, struct search_document *d);
-/* Checks order and distance of the words in a message's content. *ret_score is the share of words
- * that match. */
+/* Checks order and distance of words in a message's content. *ret_score is the fraction of the
+ * words that match. */
 bool search_terms_match_content(struct arena *a, const struct search_terms *t, struct str content,
                                 double *ret_score);
 
 /* --- searchable_channels.c: channels that the caller may search ----------------------- */
 
-/* Adds filters for the guild and the channels that the caller can read. Returns
- * ERR_MISSING_PERMISSIONS if there are none. */
+/* Adds filters for the guild and for the channels that the caller can read. Returns
+ * ERR_MISSING_PERMISSIONS if the caller can read no channel. */
 enum err search_terms_add_guild_channels(struct call *call, const struct search_query *q,
                                          struct search_terms *t);
 
@@ -96,14 +98,14 @@ struct search_id_range {
 };
 enum err message_index_search(struct call *call, const struct search_terms *t,
                               const struct search_id_range *r, struct list *ret);
-/* Disables the prefix match of a word on SQLite if SEARCH_MAX_RESULTS messages match the whole
- * query with the exact word: these fill a result, and FTS5 would read the rows of all words with
- * the prefix. Only for terms without content checks. */
+/* On SQLite, disables the prefix match of a word if SEARCH_MAX_RESULTS messages match the query
+ * even with the exact word: they fill the result, and a prefix match would read the rows of all
+ * words with this prefix. Call it only if the terms need no check of message contents. */
 enum err message_index_limit_prefix_match(struct call *call, struct search_terms *t,
                                           const struct search_id_range *r);
-/* Formats ids as a parameter: a JSON array for SQLite, an array for PostgreSQL. */
+/* Formats ids as a SQL parameter: a JSON array for SQLite, a PostgreSQL array otherwise. */
 struct str search_format_ids(struct arena *a, const snowflake *ids, size_t count, bool sqlite);
-/* Reads the columns id and content of each of these messages. */
+/* Reads id and content of these messages, as the columns of *ret. */
 enum err message_index_read_contents(struct call *call, const snowflake *ids, size_t count,
                                      struct rows *ret);
 enum err message_index_save(struct call *call, const struct search_document *d);
@@ -111,7 +113,8 @@ enum err message_index_save(struct call *call, const struct search_document *d);
 /* --- indexing.c ----------------------------------------------------------------------- */
 
 extern const struct job_kind message_indexing;
-/* Schedules indexing of new messages; runs after the commit as the call's .after. */
+/* Schedules indexing of new messages. Set it as the call's .after, so that it runs after the
+ * commit. */
 void schedule_message_indexing(struct call *call);
 enum err message_indexing_on_message_create(struct call *call, const struct message_creation *made);
 

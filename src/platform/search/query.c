@@ -3,7 +3,8 @@
 
 #include "model/fields/types.h"
 
-/* A value of `has` or `author_type`, and the value with a minus that excludes it. */
+/* Two values of `has` or `author_type`: the word, and the word with a minus, which excludes such
+ * messages. */
 #define KIND_OF(word, doc_)                 \
     { 0, word, word, doc_ },                \
     {                                       \

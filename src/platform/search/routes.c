@@ -17,8 +17,8 @@ struct search_hit {
     double score;
 };
 
-/* Unindexed messages: the matching ones (found) and all of them (all). A message in `all` may have
- * an outdated index entry, so hits of the index for it are ignored. */
+/* Messages that are not indexed yet: those that match (found), and all of them (all). The index may
+ * have an outdated version of an edited message, so its hits for messages in `all` are ignored. */
 struct unindexed_hits {
     struct list found, all; /* snowflakes, newest first */
     bool too_many;
@@ -112,7 +112,7 @@ static bool needs_message_contents(const struct search_terms *t, const struct se
            str_is(q->sort_by.value, "relevance");
 }
 
-/* Appends the hits whose message content matches to the list `matching`. */
+/* Appends those hits to `matching` whose message content matches the query. */
 static enum err filter_search_hits_by_content(struct call *call, const struct search_terms *t,
                                               struct search_hit *hits, size_t count,
                                               struct list *matching)
@@ -201,7 +201,7 @@ static enum err find_search_hits(struct call *call, const struct search_query *q
 /* --- responses ------------------------------------------------------------------------ */
 
 struct search_reply {
-    struct list messages; /* each item is a struct list of struct message */
+    struct list messages; /* one struct list of struct message per result */
     bool doing_deep_historical_index;
     int64_t total_results;
     struct opt_list threads, members;

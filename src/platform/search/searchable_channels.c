@@ -4,11 +4,11 @@
 #include "model/fields/ids.h"
 #include "platform/channels/channels.h"
 
-/* Lists of channels that the caller can read, that he cannot read, and in which he can see all
- * private threads. */
+/* Three lists of channels: those that the caller can read (open), cannot read (unreadable), and
+ * those in which the caller can see all private threads (thread_managed). */
 struct searchable_channels {
     struct list open, unreadable, thread_managed; /* snowflakes */
-    bool reads;                                   /* the caller can read at least one channel */
+    bool reads; /* the caller can read at least one channel of the guild */
 };
 
 static void classify_channels_by_access(struct call *call, const struct search_query *q,
@@ -42,13 +42,15 @@ static void add_channel_id_terms(struct arena *a, struct list *marks, const stru
                 search_term_of_id(a, *kind, ((const snowflake *)ids->items)[i]);
 }
 
-/* Reads the newest 500 private threads of the caller. Older ones are not searched. */
+/* Selects the newest 500 private threads that the caller has joined. Older private threads are not
+ * searched. */
 static const char PRIVATE_THREADS[] =
     "select t.thread_id from thread_members t join channels c on c.id = t.thread_id "
     "where t.user_id = $1 and t.guild_id = $2 and c.type = 12 order by t.thread_id desc limit 500";
 
-/* The index still has messages of channels that are being deleted, and the guild of those channels
- * is unknown. With more than 500 such channels, message_find_public skips their messages. */
+/* Selects channels that are being deleted: the index still contains their messages, and their guild
+ * is no longer known. At most 500 are excluded by the query; message_find_public skips messages of
+ * the others. */
 static const char BEING_DELETED[] =
     "select key from jobs where kind = 'channel-leftovers' order by key limit 500";
 
@@ -98,8 +100,8 @@ enum err search_terms_add_guild_channels(struct call *call, const struct search_
         return call_missing_permissions_error(call, PERMISSION(READ_MESSAGE_HISTORY));
     search_term_filter_add_term(call->arena, search_terms_add_filter(call->arena, t),
                                 search_term_of_id(call->arena, 'g', guild_id));
-    /* The filter either excludes the unreadable channels or requires one of the readable channels:
-     * the shorter list is used. */
+    /* Excluding the unreadable channels and requiring one of the readable channels are equivalent;
+     * use the shorter list. */
     bool by_shut = p.unreadable.count <= p.open.count;
     if (!by_shut || p.unreadable.count) {
         struct search_term_filter *g = search_terms_add_filter(call->arena, t);

@@ -1,4 +1,5 @@
-/* terms.c - converts a search to an index query, and evaluates the query on one message. */
+/* terms.c - converts a search to terms and an index query, and evaluates the terms on one
+ * message. */
 #include "platform/search/internal.h"
 
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 #include "base/utf8.h"
 #include "model/text/search_words.h"
 
-/* minimum number of characters of a prefix, because shorter prefixes match too many words */
+/* Minimum number of characters of a prefix. Shorter prefixes match too many words. */
 enum { SHORTEST_PREFIX = 4 };
 
 struct search_term_filter *search_terms_add_filter(struct arena *a, struct search_terms *t)
@@ -51,8 +52,8 @@ static void add_flag_filter(struct arena *a, struct search_terms *t, const char 
     search_term_filter_add_term(a, g, str_of(mark));
 }
 
-/* Adds a filter for values of which one must match, and a filter that excludes values with a minus.
- * `before` is the prefix of the terms. */
+/* Adds up to two filters: messages must have one of the values, and none of the values that start
+ * with a minus. `before` is the prefix of the index terms. */
 static void add_include_and_exclude_filters(struct arena *a, struct search_terms *t,
                                             const struct list *kinds, const char *before)
 {
@@ -71,7 +72,8 @@ static void add_include_and_exclude_filters(struct arena *a, struct search_terms
         *search_terms_add_filter(a, t) = none;
 }
 
-/* Messages of users have no term: they are messages without the terms for bots and webhooks. */
+/* Adds the filter for author_type. Messages of users have no index term of their own: they are
+ * those without the terms for bots and webhooks. */
 static void add_author_type_filter(struct arena *a, struct search_terms *t,
                                    const struct list *kinds)
 {
@@ -129,7 +131,8 @@ static void append_nonempty_phrase(struct arena *a, struct list *to, const struc
         *(struct search_phrase *)list_append(a, to, sizeof *p) = *p;
 }
 
-/* Parses "2|some words": the slop, then words. Without a bar the text has only words. */
+/* Parses a phrase such as "2|some words": the slop (number of other words allowed in between), then
+ * the words. If the text has no number, the slop is the parameter. */
 static struct search_phrase parse_phrase_with_slop(struct arena *a, struct str part, int64_t slop)
 {
     struct str rest = part, number = str_cut(&rest, '|');
@@ -140,14 +143,15 @@ static struct search_phrase parse_phrase_with_slop(struct arena *a, struct str p
     return parse_phrase(a, part, slop);
 }
 
-/* Adds a filter that matches no message, for a query without any word. */
+/* Adds a filter that matches no message, because the query contains no word. */
 static void add_never_matching_filter(struct arena *a, struct search_terms *t)
 {
     search_term_filter_add_term(a, search_terms_add_filter(a, t), STR("_nothing"));
 }
 
-/* The index query requires the first word of any phrase; search_terms_match_content checks the
- * whole phrases. Phrases without words match nothing and are skipped. */
+/* Adds filters for the phrases of the query. The index query only requires the first word of one of
+ * the phrases; search_terms_match_content then checks the whole phrases. Phrases without words
+ * match nothing and are skipped. */
 static void add_contents_filter(struct arena *a, struct search_terms *t,
                                 const struct search_query *q)
 {
@@ -168,8 +172,8 @@ static void add_contents_filter(struct arena *a, struct search_terms *t,
         add_never_matching_filter(a, t);
 }
 
-/* If the query has one file name, all its words must match; if it has several names, one word must
- * match. */
+/* Adds a filter for file names. If the query has one name, a message must have all words of the
+ * name. If it has several names, one word of any name suffices. */
 static void add_filename_filter(struct arena *a, struct search_terms *t, const struct list *names)
 {
     struct search_term_filter *g = NULL;
@@ -216,8 +220,8 @@ void search_terms_add_query(struct arena *a, const struct search_query *q, struc
 
 /* --- query text ----------------------------------------------------------------------- */
 
-/* Writes ("a" OR "b") for SQLite or ('a' | 'b') for PostgreSQL. Terms contain only letters, digits
- * and underscores. */
+/* Writes alternatives: ("a" OR "b") for SQLite, ('a' | 'b') for PostgreSQL. The terms need no
+ * escapes, because they contain only letters, digits and underscores. */
 static void write_term_alternatives(struct buf *out, const struct list *marks, bool prefix,
                                     bool sqlite)
 {
@@ -278,7 +282,8 @@ static int compare_search_terms(const void *a, const void *b)
     return str_cmp(*(const struct str *)a, *(const struct str *)b);
 }
 
-/* Searches the sorted terms of a message for a term, or for a term with this prefix. */
+/* Searches the sorted terms of a message for a term or, if prefix is true, for a term that starts
+ * with `mark`. */
 static bool document_has_term(const struct search_document *d, struct str mark, bool prefix)
 {
     const struct str *m = d->marks.items;
@@ -334,15 +339,17 @@ static bool phrase_word_matches(const struct search_phrase *p, size_t n, struct 
                                                 : str_eq(word, wanted);
 }
 
-/* Returns whether a text has the phrase. reach[i] is true if word n of the phrase matches word i of
- * the text and the words before n match. The time is O(text length × phrase length). */
+/* Returns whether a text contains the phrase. While word n of the phrase is processed,
+ * matched_at[i] is true if it matches word i of the text and the previous words match before it.
+ * Takes O(text length × phrase length). */
 static bool phrase_matches(struct arena *a, const struct search_phrase *p, const struct list *words)
 {
     const struct str *w = words->items;
     bool *matched_at = arena_array(a, bool, words->count + 1), any = true;
 
     for (size_t n = 0; n < p->words.count && any; n++) {
-        int64_t last = -1; /* index of the last match of the previous word */
+        int64_t last =
+            -1; /* index of the last text word that matched the previous word of the phrase */
 
         any = false;
         for (size_t i = 0; i < words->count; i++) {

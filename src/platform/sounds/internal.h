@@ -11,7 +11,7 @@ size_t default_sounds_list(const struct soundboard_sound **ret);
 
 /* --- sound_files.c -------------------------------------------------------------------- */
 
-/* Returns true if the file begins like an Ogg file; other sounds are MP3 files. */
+/* Returns true if the file begins with the Ogg signature. All other sounds are MP3 files. */
 bool sound_is_ogg(struct str bytes);
 
 /* --- rows.c --------------------------------------------------------------------------- */

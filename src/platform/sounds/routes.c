@@ -135,7 +135,7 @@ static enum err remove_emoji_from_sounds(struct call *call, const struct emoji *
     return e;
 }
 
-/* Sets the emoji of a sound: either an emoji of this guild or a Unicode emoji. */
+/* Sets the emoji of a sound. It may be an emoji of this guild or a Unicode emoji. */
 static enum err apply_sound_emoji(struct call *call, struct soundboard_sound *s,
                                   const struct sound_draft *in)
 {
@@ -431,7 +431,8 @@ const struct domain sounds_domain = {
 
 enum { TONE_HZ = 8000, TONE_SAMPLES = 1600 };
 
-/* Replies with a tone of 200 ms as WAV, which needs no encoder; a higher id has a higher pitch. */
+/* Replies with a generated default sound: a tone of 200 ms as WAV, which needs no encoder. Higher
+ * ids have a higher pitch. */
 static enum err reply_with_generated_tone(struct call *call, snowflake id)
 {
     struct buf out;

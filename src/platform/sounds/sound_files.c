@@ -17,7 +17,8 @@ bool sound_is_ogg(struct str bytes)
     return str_starts_with(bytes, STR("OggS"));
 }
 
-/* Returns the samples per second. Vorbis has them in its first packet; Opus always has 48,000. */
+/* Returns the sample rate in Hz. Vorbis files have it in the first packet; for Opus it is always
+ * 48,000. */
 static uint64_t ogg_sample_rate(struct str s)
 {
     const unsigned char *p = (const unsigned char *)s.p;
@@ -46,18 +47,19 @@ static int64_t ogg_duration_ms(struct str s)
 
 /* --- MP3 ------------------------------------------------------------------------------ */
 
-/* Bit rates in kbit/s of MPEG 1 and MPEG 2, layer III. */
+/* Bit rates in kbit/s of layer III: first row MPEG 1, second row MPEG 2. */
 static const int rates[2][16] = {
     { 0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0 },
     { 0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0 },
 };
 static const int samples[3] = { 44100, 48000, 32000 };
 
-/* Parses an MP3 frame header: size in bytes and duration of the frame. False if it is invalid. */
+/* Parses an MP3 frame header. Returns size in bytes and duration of the frame, or false if the
+ * header is invalid. */
 static bool parse_mp3_frame_header(const unsigned char *p, size_t *ret_bytes, int64_t *ret_us)
 {
     int version = p[1] >> 3 & 3, layer = p[1] >> 1 & 3, rate = p[2] >> 4, hz = p[2] >> 2 & 3;
-    bool old = version == 3; /* 3 is MPEG 1, 2 is MPEG 2, 0 is MPEG 2.5 */
+    bool old = version == 3; /* version bits: 3 is MPEG 1, 2 is MPEG 2, 0 is MPEG 2.5 */
 
     if (p[0] != 0xff || (p[1] & 0xe0) != 0xe0 || version == 1 || layer != 1 || hz == 3 ||
         !rates[!old][rate])

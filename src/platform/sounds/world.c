@@ -90,7 +90,7 @@ static enum err import_sound(struct world_file_importer *im, const void *entry,
     s.emoji_name = in->unicode_emoji;
     if (by)
         s.user_id = by;
-    /* An import does not replace the file of an existing sound. */
+    /* The file of an existing sound is not replaced by an import. */
     e = in->sound.given == GIVEN && s.file.given != GIVEN
             ? import_sound_file(im, &in->sound, id, &sound_at, &s.file)
             : OK;

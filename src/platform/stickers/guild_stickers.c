@@ -40,7 +40,8 @@ enum err reply_with_sticker(struct call *call, struct sticker *sticker)
 
 /* --- the audit log -------------------------------------------------------------------- */
 
-/* Adds a change of the optional description to the audit log changes. */
+/* Adds a change of the description to an audit log entry's changes, if the description has
+ * changed. */
 static void audit_description_change(struct call *call, struct list *changes,
                                      const struct sticker *before, const struct sticker *now)
 {
@@ -84,7 +85,7 @@ struct sticker_draft {
 struct sticker_patch {
     struct opt_str name, tags, description;
 };
-/* The uploaded file, which the stages prepare and compute pass to the handler. */
+/* The uploaded file of a sticker; earlier stages (prepare, compute) pass it to the handler. */
 struct sticker_upload {
     snowflake id;
     struct sticker_file file;

@@ -15,7 +15,8 @@ enum err read_sticker_uploaders(struct tx *tx, struct list *stickers);
 
 /* --- routes.c ------------------------------------------------------------------------- */
 
-/* Reads the sticker {sticker.id}. If the path has a guild, the sticker must belong to the guild. */
+/* Reads the sticker {sticker.id} of the path. If the path also has a guild, the sticker must belong
+ * to it. */
 enum err read_sticker_of_path(struct call *call, struct sticker *ret);
 
 /* --- guild_stickers.c: handlers ------------------------------------------------------------ */
@@ -27,7 +28,7 @@ enum err check_change_sticker_permission(struct call *call); /* called as the ro
 enum err modify_guild_sticker(struct call *call);
 enum err delete_guild_sticker(struct call *call);
 enum err fill_guild_stickers(struct call *call, struct guild *g);
-/* Sets the uploaders if the caller may create or manage stickers. */
+/* Sets the field .user (who uploaded the sticker) if the caller may create or manage stickers. */
 enum err fill_sticker_uploaders(struct call *call, struct list *stickers);
 enum err reply_with_sticker(struct call *call, struct sticker *sticker);
 
@@ -37,8 +38,9 @@ struct sticker_file {
     enum sticker_format format;
     const char *extension;
 };
-/* Detects the file format. Returns ERR_INVALID_ASSET if it is unknown; ERR_STICKER_LARGE if the
- * picture is too wide or high; ERR_STICKER_LONG if the animation is too long. */
+/* Detects the format of a sticker file. Returns ERR_INVALID_ASSET if it is unknown,
+ * ERR_STICKER_LARGE if the picture is too wide or high, ERR_STICKER_LONG if the animation is too
+ * long. */
 enum err sticker_file_detect(struct arena *arena, struct str bytes, struct sticker_file *ret);
 
 #endif

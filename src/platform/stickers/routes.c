@@ -45,7 +45,7 @@ static enum err get_sticker(struct call *call)
 }
 
 struct sticker_packs {
-    struct list sticker_packs; /* always empty: the server has no packs */
+    struct list sticker_packs; /* always empty: this server has no standard sticker packs */
 };
 static const struct field packs_fields[] = {
     { FIELD(struct sticker_packs, sticker_packs), .type = &type_always_empty_list },
@@ -193,7 +193,8 @@ const struct domain stickers_domain = {
 
 /* --- files ---------------------------------------------------------------------------- */
 
-/* GET /stickers/{file}: any extension returns the original file. */
+/* GET /stickers/{file}: replies with the uploaded file. The file extension in the path does not
+ * matter. */
 static enum err get_sticker_file(struct call *call)
 {
     struct str file = call_get_path_text(call, "file"), number = str_cut(&file, '.');

@@ -75,7 +75,7 @@ static enum err import_sticker(struct world_file_importer *im, const void *entry
     s.tags = in->tags;
     if (by)
         s.user_id = by;
-    /* An import does not replace the image of an existing sticker. */
+    /* The image of an existing sticker is not replaced by an import. */
     e = in->image.given == GIVEN && s.image.given != GIVEN
             ? world_file_import_picture(im, &in->image.value, "stickers", id, &s.image)
             : OK;

@@ -22,7 +22,8 @@ struct team_member_patch {
 struct team_acceptance_body {
     struct str token;
 };
-/* Reply to the user who sends an invitation; no other reply contains the token. */
+/* Reply to the user who sends an invitation. It contains the invitation's token, which no other
+ * reply contains. */
 struct invited_team_member {
     struct team_member member;
     struct str invite_token;
@@ -43,13 +44,14 @@ enum err team_member_insert(struct tx *tx, const struct team_member *m, struct s
 enum err team_member_set_role(struct tx *tx, snowflake team_id, snowflake user_id, struct str role);
 enum err team_member_accept(struct tx *tx, snowflake team_id, snowflake user_id);
 enum err team_member_delete(struct tx *tx, snowflake team_id, snowflake user_id);
-/* Finds a team by the digest of an invitation's token; *ret_team is 0 if the user has none. */
+/* Finds the team to which a user is invited, by the digest of the invitation's token. *ret_team is
+ * 0 if there is no such invitation. */
 enum err team_find_by_invitation(struct tx *tx, snowflake user_id, struct str digest,
                                  snowflake *ret_team);
 
 /* --- routes.c, members.c -------------------------------------------------------------- */
 
-/* Checks the access level of the caller. */
+/* Returns an error unless the caller is an admin of the team. */
 enum err require_team_admin(struct call *call);
 
 enum err resolve_team_member(struct call *call);

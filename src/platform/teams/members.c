@@ -17,7 +17,7 @@ static struct str invitation_digest(const struct call *call, struct str token)
     return str_slice((const char *)digest, TEAM_DIGEST_BYTES);
 }
 
-/* Resolves {team_member.id}: a member of the team, or an invited user. */
+/* Resolves {team_member.id} to a member of the team or to an invited user. */
 enum err resolve_team_member(struct call *call)
 {
     return team_find_member(call->target.team, call_get_path_id(call, "team_member.id"))
@@ -48,8 +48,9 @@ static enum err find_user_to_invite(struct call *call, struct str name, struct u
     return e || found ? e : ERR_FRIENDS_ONLY;
 }
 
-/* POST /teams/{team.id}/members: invites a friend of the caller. The caller gets the token and
- * passes it on, because no mail is sent. Only the invited account can use the token. */
+/* POST /teams/{team.id}/members: invites a friend of the caller. The reply contains the token of
+ * the invitation. The caller passes it on, because the server sends no mail. Only the invited
+ * account can use the token. */
 enum err invite_team_member(struct call *call)
 {
     static const struct str every[] = { STR_INIT("*") };

@@ -67,7 +67,8 @@ static enum err store_team_icon(struct call *call)
     return store_uploaded_picture(call, "team-icons", change->id, &in->icon, &change->icon);
 }
 
-/* Checks permissions before the picture is stored. */
+/* Checks the caller's permissions before the icon is stored, so that no icon is stored for a
+ * refused request. */
 static enum err check_team_before_upload(struct call *call)
 {
     enum err e = resolve_team(call);

@@ -1,14 +1,14 @@
 /* teams.h - developer teams, which own applications. Owns the tables teams and team_members. May
- * include threads/ and lower layers. Invariant: a team has one owner, who is a member. Start with
- * routes.c. */
+ * include threads/ and lower layers. Invariant: a team has exactly one owner, who is also a member.
+ * Start with routes.c. */
 #ifndef PLATFORM_TEAMS_TEAMS_H
 #define PLATFORM_TEAMS_TEAMS_H
 
 #include "model/application.h"
 #include "platform/accounts/accounts.h"
 
-/* Access levels for a team or an application; each level includes the lower ones. A pending
- * invitation gives no access. */
+/* Access levels to a team or an application; each level includes the lower ones. A user whose
+ * invitation is pending has none. */
 enum team_access_level {
     TEAM_ACCESS_NONE,
     TEAM_ACCESS_READER,
@@ -19,7 +19,7 @@ enum team_access_level {
 
 enum team_access_level team_access_level_of(const struct team *team, snowflake user_id);
 
-/* Finds a member or invited user of the team; NULL if the user is neither. */
+/* Finds the row of a member or invited user of the team. Returns NULL if the user is neither. */
 const struct team_member *team_find_member(const struct team *team, snowflake user_id);
 
 /* Reads the team with its members. May return ERR_UNKNOWN_TEAM. */

@@ -7,7 +7,8 @@
 
 /* --- serialized_guild.c: serialized guilds -------------------------------------------- */
 
-/* A template identifies roles and channels by small numbers; @everyone has the number 0. */
+/* Inside a template, roles and channels are identified by small numbers instead of snowflakes;
+ * @everyone is 0. */
 struct template_overwrite {
     int64_t id, type;
     uint64_t allow, deny;
@@ -49,21 +50,21 @@ struct template_source {
 };
 extern const struct type type_template_source;
 
-/* Reads the current settings, roles and channels of a guild. Skips managed roles, threads and
- * overwrites of members. */
+/* Reads a guild's current settings, roles and channels for a template. Skips managed roles,
+ * threads, and overwrites for members. */
 enum err template_source_read(struct tx *tx, snowflake guild_id, struct template_source *ret);
 
 enum { TEMPLATE_DIGEST = 16 };
-/* A guild as the JSON that templates store, and the digest of the JSON. */
+/* A guild as JSON, in the form that templates store, and the digest of that JSON. */
 struct encoded_source_guild {
     struct str json;
     unsigned char digest[TEMPLATE_DIGEST];
 };
 void template_source_encode(struct arena *arena, const struct template_source *s,
                             struct encoded_source_guild *ret);
-/* Parses the JSON of template_source_encode. Returns ERR_INTERNAL if the JSON is invalid. */
+/* Parses JSON that template_source_encode has written. Returns ERR_INTERNAL if it is invalid. */
 enum err template_source_parse(struct arena *arena, struct str json, struct template_source **ret);
-/* Compresses the JSON of a template. p is NULL if the compression fails. */
+/* Compresses the JSON of a template. p of the result is NULL if the compression fails. */
 struct str template_source_compress(struct arena *arena, struct str json);
 /* Decompresses the JSON of a template. Returns ERR_INTERNAL if the result does not have `size`
  * bytes. */
@@ -78,9 +79,10 @@ struct guild_template {
     int64_t usage_count, created_at, updated_at;
     snowflake creator_id, source_guild_id;
     const struct user *creator; /* NULL if the account was deleted */
-    struct opt_bool is_dirty;   /* true if the guild differs from the template, else null */
+    struct opt_bool
+        is_dirty; /* true if the guild has changed since the template was synchronised, else null */
     struct str serialized_source_guild;
-    const struct template_source *shape; /* only for the schema in OpenAPI; always NULL */
+    const struct template_source *shape; /* only declares the schema for OpenAPI; always NULL */
 
     /* Internal fields, not part of the JSON. */
     struct str packed, digest;
@@ -89,16 +91,18 @@ struct guild_template {
 extern const struct type type_guild_template, type_guild_templates;   /* for the OpenAPI document */
 extern const struct type type_stored_template, type_stored_templates; /* for replies */
 
-/* Reads a template without creator and serialized guild. Returns ERR_UNKNOWN_TEMPLATE. */
+/* Reads a template, but neither its creator nor its serialized guild. Returns ERR_UNKNOWN_TEMPLATE
+ * if the code is unknown. */
 enum err template_find(struct tx *tx, struct str code, struct guild_template *ret);
 enum err template_find_of_guild(struct tx *tx, snowflake guild_id, struct guild_template *ret,
                                 bool *ret_found);
 /* Reads the template's creator and decompresses its serialized guild. */
 enum err template_read_creator_and_serialized_guild(struct tx *tx, struct guild_template *t);
-/* Inserts a template with a new code. Returns ERR_HAS_TEMPLATE if the guild has a template. */
+/* Inserts a template and generates its code. Returns ERR_HAS_TEMPLATE if the guild already has a
+ * template. */
 enum err template_insert(struct tx *tx, struct guild_template *t);
-/* Reads all fields of a template again, except the serialized guild. May return
- * ERR_UNKNOWN_TEMPLATE. */
+/* Reads all fields of a template again, except the serialized guild, because another call may have
+ * changed them. May return ERR_UNKNOWN_TEMPLATE. */
 enum err template_reread_fields_except_guild(struct tx *tx, struct guild_template *t);
 enum err template_save_fields(struct tx *tx, const struct guild_template *t);
 enum err template_save_serialized_guild(struct tx *tx, const struct guild_template *t);

@@ -115,7 +115,8 @@ static enum err list_guild_templates(struct call *call)
 
 /* --- writing -------------------------------------------------------------------------- */
 
-/* Encodes and compresses the guild on the thread pool, between the read and write transactions. */
+/* Encodes and compresses the guild. Runs on the thread pool between the read and the write
+ * transaction. */
 static enum err compress_source_guild(struct call *call)
 {
     struct template_state *w = call_get_stage_data(call, "template_state");
@@ -256,7 +257,8 @@ static const struct path_resolver resolvers[] = {
     { 0 },
 };
 
-/* The limits are low, because a template can have megabytes and is compared with its guild. */
+/* Rate limits of template routes. They are low, because a template may have several megabytes and
+ * each call compares it with its guild. */
 static const struct rate_limit limit_templates = { .name = "templates",
                                                    .count = 10,
                                                    .window_s = 10 };

@@ -34,7 +34,7 @@ static const struct schema guild_template_schema = {
 const struct type type_guild_template = { .kind = KIND_OBJECT, .schema = &guild_template_schema };
 const struct type type_guild_templates = { .kind = KIND_ARRAY, .of = &type_guild_template };
 
-/* Fields of a reply, with the serialized guild as stored JSON. */
+/* Fields of a reply; the serialized guild is inserted as the JSON that is stored. */
 static const struct field stored_fields[] = {
     TEMPLATE_FIELDS,
     { FIELD(struct guild_template, serialized_source_guild), .type = &type_raw },

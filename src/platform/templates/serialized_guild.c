@@ -5,7 +5,9 @@
 
 #include "platform/templates/internal.h"
 
-enum { SOURCE_MAX = 48 * 1024 * 1024 }; /* bytes; 500 channels with long topics need 12 MiB */
+enum {
+    SOURCE_MAX = 48 * 1024 * 1024
+}; /* bytes of JSON; 500 channels with long topics need 12 MiB */
 
 /* --- schema --------------------------------------------------------------------------- */
 
@@ -160,7 +162,7 @@ static const struct type type_template_frame = { .kind = KIND_OBJECT, .schema = 
 
 /* --- from a guild --------------------------------------------------------------------- */
 
-/* Maps ids of roles or channels to their numbers in the template; sorted by id. */
+/* Maps ids of roles or channels to their numbers in the template. The array is sorted by id. */
 struct template_numbers {
     struct template_number {
         snowflake id;
@@ -197,7 +199,7 @@ struct source_reader {
     struct template_numbers roles, channels;
 };
 
-/* @everyone, whose role id is the guild's id, always gets the number 0. */
+/* Adds the roles of the guild. @everyone (whose role id is the guild's id) gets the number 0. */
 static void build_template_roles(struct source_reader *r, const struct list *roles,
                                  snowflake guild_id, struct list *ret)
 {
@@ -329,8 +331,8 @@ enum err template_source_read(struct tx *tx, snowflake guild_id, struct template
 
 /* --- JSON and compression ------------------------------------------------------------- */
 
-/* The JSON has one line per channel. Channels are parsed line by line, because together they may
- * have more values than the JSON reader allows in one text. */
+/* The JSON has one line of text per channel. The channels are parsed line by line, because all of
+ * them may have more values than the JSON reader allows for one text. */
 static const char LINES_BEGIN[] = ",\"channels\":[\n", LINES_END[] = "\n]}";
 
 void template_source_encode(struct arena *arena, const struct template_source *s,
@@ -365,7 +367,8 @@ static enum err parse_source_frame(struct arena *arena, struct str line,
 
     if (line.n < sizeof LINES_BEGIN - 2)
         return ERR_INTERNAL;
-    line.n -= sizeof LINES_BEGIN - 2; /* minus the NUL and the line break, which str_cut removed */
+    line.n -= sizeof LINES_BEGIN -
+              2; /* subtract the length of LINES_BEGIN without its NUL and line break */
     if (schema_decode(&type_template_frame, STR_CONCAT(arena, line, STR("}")), &form, &frame))
         return ERR_INTERNAL;
     *ret = frame;

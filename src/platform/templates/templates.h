@@ -7,7 +7,8 @@
 
 #include "platform/guilds/guilds.h"
 
-/* A guild's template without the serialized guild; a guild has at most one template. */
+/* Metadata of a guild's template, without the serialized guild. A guild has at most one
+ * template. */
 struct template_summary {
     snowflake guild_id, creator_id;
     struct str code, name;
@@ -16,7 +17,7 @@ struct template_summary {
 };
 enum err template_summary_read(struct tx *tx, snowflake guild_id, struct template_summary *ret,
                                bool *ret_found);
-/* Stores the current state of the guild as its template; generates a code if t has none. Returns
+/* Stores the guild's current state as its template. If t has no code, generates one. Returns
  * ERR_HAS_TEMPLATE if another guild's template has this code. */
 enum err template_save_from_guild(struct tx *tx, struct template_summary *t);
 

@@ -1,6 +1,7 @@
-/* use_template.c - POST /guilds/templates/{template.code}: creates a guild in steps, because it may
- * have 50,000 overwrites. The thread pool decodes the template, steps insert rows while the call
- * waits, the thread pool encodes GUILD_CREATE, and the last transaction makes the guild visible. */
+/* use_template.c - POST /guilds/templates/{template.code}: creates a guild from a template in
+ * several steps, because it may have 50,000 overwrites. The thread pool decodes the template. Then
+ * steps insert the rows in one transaction each, while the call waits. Then the thread pool encodes
+ * GUILD_CREATE, and the last transaction makes the guild visible. */
 #include "api/jobs/internal_call.h"
 #include "api/hooks.h"
 #include "base/clock.h"
@@ -8,7 +9,7 @@
 #include "platform/templates/internal.h"
 
 enum {
-    STEP_ROWS = 500,           /* maximum number of channel and overwrite rows per step */
+    STEP_ROWS = 500, /* maximum number of channel and overwrite rows that one step inserts */
     STEP_NS = 4 * 1000 * 1000, /* CPU time limit of a step */
 };
 
@@ -26,8 +27,8 @@ static const struct schema draft_schema = {
 };
 const struct type template_guild_body = { .kind = KIND_OBJECT, .schema = &draft_schema };
 
-/* State of the creation, shared by the call's stages and steps. It is in the call's arena, which
- * nothing else uses while the call waits. */
+/* State of the creation of a guild, shared by the call and its steps. It is allocated in the call's
+ * arena, which only the steps use while the call waits. */
 struct template_guild_plan {
     struct call *call;
     struct guild_template template;
@@ -36,7 +37,8 @@ struct template_guild_plan {
     struct role *roles;
     struct channel *channels;
     size_t role_count, channel_count;
-    size_t written, step_position; /* number of committed channels; next index of this step */
+    size_t written,
+        step_position; /* number of committed channels; index of this step's next channel */
     struct gateway_guild shown;
     struct str shown_json; /* JSON of the guild for GUILD_CREATE */
 };
@@ -93,7 +95,8 @@ static void plan_roles_of_template(struct template_guild_plan *p)
         };
 }
 
-/* Removes a custom emoji, because it belongs to the guild of the template. */
+/* Removes a custom emoji from a channel of the template, because the emoji belongs to the
+ * template's guild. A Unicode emoji remains. */
 static void remove_custom_emoji(struct opt_id *id, struct opt_str *name)
 {
     if (id->given == GIVEN)
@@ -228,7 +231,7 @@ static enum err insert_channel_batch(struct call *step)
     return e;
 }
 
-/* Reads the data for GUILD_CREATE, as the owner sees the guild. */
+/* Reads the data of the new guild for GUILD_CREATE, as its owner sees the guild. */
 static enum err read_created_guild(struct call *step)
 {
     struct template_guild_plan *p = call_get_stage_data(step, "template_guild_plan");

@@ -1,5 +1,5 @@
 /* world.c - import and export of guild templates in world files (JSON data sets). A world file does
- * not contain the serialized guild: an import serializes the imported guild. */
+ * not contain the serialized guild: the import creates it from the imported guild. */
 #include "base/clock.h"
 #include "platform/templates/templates.h"
 #include "platform/worlds/import_export.h"
@@ -58,7 +58,7 @@ static enum err resolve_template_creator(struct world_file_importer *im,
     return e;
 }
 
-/* Applies the fields of a world file; absent fields do not change the template. */
+/* Applies the fields of a world file to a template. A field that the file omits is not changed. */
 static void apply_template_entry(struct template_summary *t, const struct world_template *in)
 {
     t->name = in->name;

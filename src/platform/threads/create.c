@@ -50,7 +50,8 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
                                  list_thread_changes_for_audit_log(call, NULL, ret));
     if (e)
         return e;
-    /* The creator becomes a thread member only after this event, so starter_id adds the creator. */
+    /* The creator is not a thread member yet when the event is published, so starter_id adds the
+     * creator to the audience. */
     struct audience to = audience_of_channel(ret);
     to.starter_id = plan->owner_id;
     ret->newly_created = opt_bool_present(true);
@@ -69,7 +70,8 @@ static enum err check_thread_parent_type(const struct channel *parent)
                                                                                 : ERR_CHANNEL_TYPE;
 }
 
-/* Announcement channels allow only announcement threads; other channels allow none. */
+/* Checks the thread type for a parent channel: announcement channels may only have announcement
+ * threads, other channels none. */
 static enum err check_thread_type(struct call *call, const struct channel *parent, int64_t type)
 {
     bool event_list = type == CHANNEL_ANNOUNCEMENT_THREAD;
@@ -88,7 +90,8 @@ static enum err check_create_thread_permission(const struct call *call, int64_t 
     return call_require_permissions(call, needs);
 }
 
-/* Adds the caller as a thread member, without THREAD_CREATE, which the caller already received. */
+/* Adds the caller as a member of a thread that the caller has created. The caller has already
+ * received THREAD_CREATE, so it is not emitted again. */
 enum err add_thread_creator(struct call *call, struct channel *thread)
 {
     snowflake me = call->caller->id;
@@ -100,7 +103,8 @@ enum err add_thread_creator(struct call *call, struct channel *thread)
     return e ? e : thread_read_membership_of_user(call->tx, me, thread);
 }
 
-/* Creates the system message about a new public thread in its parent, with the thread's id. */
+/* Creates the system message about a new public thread in the parent channel. The message refers to
+ * the thread by id. */
 static enum err create_thread_created_message(struct call *call, const struct channel *parent,
                                               const struct channel *thread)
 {
@@ -154,8 +158,8 @@ static enum err create_channel_thread(struct call *call)
     return e ? e : call_reply_with_object(call, &c);
 }
 
-/* Only forum posts have a message in the body. The channel's type is checked later, in a
- * transaction. */
+/* A message in the body is allowed for forum posts only. Whether the channel is a forum is checked
+ * later, in the transaction. */
 enum err prepare_create_thread(struct call *call)
 {
     const struct thread_create_body *in = call->body;
@@ -184,8 +188,8 @@ static enum err check_message_can_have_thread(struct call *call, const struct me
 
     if (!message_can_have_thread(m))
         return ERR_SYSTEM_MESSAGE;
-    /* A channel with the id of the message is the message's thread, even if the message was
-     * deleted. */
+    /* A thread that was started from a message has the message's id. Such a thread may exist even
+     * if the message was deleted. */
     enum err e = channel_find(call->tx, m->id, &there);
     return e == ERR_UNKNOWN_CHANNEL ? OK : e ? e : ERR_THREAD_EXISTS;
 }

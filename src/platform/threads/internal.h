@@ -51,21 +51,23 @@ extern const struct schema archived_query_schema, joined_query_schema, thread_me
 
 /* --- membership.c: thread members ----------------------------------------------------- */
 
-/* Sets .member to the guild member. Returns ERR_UNKNOWN_MEMBER if the user is not in the guild. */
+/* Reads the guild member of a thread member into .member. Returns ERR_UNKNOWN_MEMBER if the user is
+ * not in the guild. */
 enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
                                         struct thread_member *m);
 /* Returns ERR_CHANNEL_TYPE if the call's channel is not a thread. */
 enum err check_channel_is_thread(const struct call *call);
-/* Adds guild members to a thread and emits the events. Skips users who are thread members.
- * delivered_to is true if the users have already received THREAD_CREATE. May return
- * ERR_MAX_THREAD_MEMBERS. */
+/* Adds guild members to a thread and emits the events. Skips users who are already thread members.
+ * delivered_to is true if the users have already received THREAD_CREATE; otherwise it is emitted to
+ * them. May return ERR_MAX_THREAD_MEMBERS. */
 enum err thread_add_members(struct call *call, const struct channel *thread, const struct list *ids,
                             int64_t flags, bool delivered_to);
 enum err thread_remove_member(struct call *call, const struct channel *thread, snowflake user_id,
                               bool *ret_found);
 enum err read_whether_user_can_view_parent(struct call *call, const struct channel *thread,
                                            snowflake user_id, bool *ret);
-/* Emits THREAD_MEMBER_UPDATE with the thread settings to each member of the unarchived thread. */
+/* Emits THREAD_MEMBER_UPDATE to each member of a thread that was unarchived, with the member's
+ * settings for the thread. */
 enum err emit_thread_member_updates(struct call *call, const struct channel *thread);
 enum err thread_add_users_of_message(struct call *call,
                                      const struct thread_message_insertion *coming);
@@ -79,19 +81,19 @@ enum err create_thread(struct call *call);
 enum err create_message_thread(struct call *call);
 enum err prepare_create_forum_post(struct call *call, const struct thread_create_body *in);
 enum err create_post_in_forum(struct call *call);
-/* Checks the caller's permissions (perms) for a change of a post's tags from `before` to `tags`. */
+/* Checks whether the caller (permissions perms) may change the tags of a forum post from `before`
+ * to `tags`. */
 enum err check_tag_change_permission(struct call *call, const struct channel *forum,
                                      const struct list *tags, const struct list *before,
                                      uint64_t perms);
-/* Checks that a post has a tag if the forum requires one. May return ERR_TAG_REQUIRED or
+/* If the forum requires a tag, checks that the post has one. May return ERR_TAG_REQUIRED or
  * ERR_NO_FREE_TAGS. */
 enum err check_post_has_required_tag(const struct channel *forum, const struct list *tags,
                                      uint64_t perms);
 /* Adds the caller as the first member of the thread and reads the thread again. */
 enum err add_thread_creator(struct call *call, struct channel *thread);
 
-/* Checks that a channel of this type can have threads; otherwise ERR_CHANNEL_TYPE or
- * ERR_DM_CHANNEL. */
+/* Returns ERR_CHANNEL_TYPE or ERR_DM_CHANNEL if a channel of this type cannot have threads. */
 enum err check_channel_can_have_threads(const struct channel *c);
 enum err list_active_threads(struct call *call);
 enum err list_channel_threads(struct call *call);
@@ -109,7 +111,7 @@ enum err modify_thread_settings(struct call *call);
 enum err check_modify_thread_permission(struct call *call, const struct channel *c);
 enum err modify_thread(struct call *call, const struct channel *thread);
 enum err delete_thread(struct call *call, const struct channel *c);
-/* Returns the audit log changes of a new thread (before is NULL) or of a changed thread. */
+/* Returns the audit log changes of a thread. before is NULL for a new thread. */
 struct list list_thread_changes_for_audit_log(struct call *call, const struct channel *before,
                                               const struct channel *now);
 
@@ -124,7 +126,7 @@ enum err search_threads(struct call *call);
 extern const struct type post_data_body, post_data_reply;
 enum err get_post_data(struct call *call);
 
-/* --- lists.c: threads that audit log entries refer to --------------------------------- */
+/* --- lists.c: threads to which audit log entries refer -------------------------------- */
 
 enum err audit_log_add_threads(struct call *call, struct audit_log_objects *log);
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-/* Replies with threads. `threads` has more than `limit` entries if there is a further page. */
+/* Replies with at most `limit` threads. `threads` has more entries if there is a further page. */
 static enum err reply_with_threads(struct call *call, struct list *threads, int64_t limit)
 {
     struct thread_list_reply out = { .threads = *threads };
@@ -93,7 +93,8 @@ enum err list_channel_threads(struct call *call)
 
 /* --- archived threads ----------------------------------------------------------------- */
 
-/* Reads archived threads and replies. page->limit is the page size plus one, for has_more. */
+/* Replies with a page of archived threads. page->limit is the page size plus one: the additional
+ * thread shows whether there is a further page (has_more). */
 static enum err reply_with_archived_thread_page(struct call *call,
                                                 const struct thread_list_query *page)
 {
@@ -174,7 +175,7 @@ enum err audit_log_add_threads(struct call *call, struct audit_log_objects *log)
         struct channel thread, parent;
 
         e = channel_find(call->tx, id[i], &thread);
-        if (!e) /* the parent channel may be being deleted, which does not mark archived threads */
+        if (!e) /* the parent may be being deleted; archived threads are not marked then */
             e = channel_find(call->tx, thread.parent_id.value, &parent);
         if (!e)
             audit_log_append_object(call->arena, &log->threads, &type_channel, &thread);

@@ -9,7 +9,7 @@ static const int64_t NOTIFICATIONS =
 
 /* --- reading -------------------------------------------------------------------------- */
 
-/* Sets .member of the thread member, if the user is still in the guild. */
+/* If the user of the thread member is still in the guild, reads the guild member into .member. */
 static enum err thread_member_add_guild_member_if_any(struct call *call, struct thread_member *m)
 {
     enum err e = thread_member_add_guild_member(call, call->target.channel->guild_id.value, m);
@@ -19,7 +19,8 @@ static enum err thread_member_add_guild_member_if_any(struct call *call, struct 
 
 enum { MEMBERS_INTENT = 1 << 14 | 1 << 15 };
 
-/* Requires the GUILD_MEMBERS intent flag of a bot's application. */
+/* Returns an error if the caller is a bot whose application lacks the flag for the GUILD_MEMBERS
+ * intent. */
 static enum err check_list_members_intent(struct call *call)
 {
     int64_t flags;

@@ -1,5 +1,5 @@
-/* membership.c - adds and removes thread members: by a route, a mention or a message, and when a
- * member leaves the guild. */
+/* membership.c - adds and removes thread members: with a route, by a mention or a message in the
+ * thread, or because a member leaves the guild. */
 #include "platform/threads/internal.h"
 
 #include <inttypes.h>
@@ -31,8 +31,8 @@ enum err thread_member_add_guild_member(struct call *call, snowflake guild_id,
     return e;
 }
 
-/* Emits THREAD_MEMBERS_UPDATE to viewers of the thread, and to each affected user even without the
- * GUILD_MEMBERS intent. */
+/* Emits THREAD_MEMBERS_UPDATE to the viewers of the thread. Each added or removed user receives it
+ * even without the GUILD_MEMBERS intent. */
 static void emit_thread_members_update(struct call *call, const struct channel *thread,
                                        const struct thread_members_update *all)
 {
@@ -173,7 +173,8 @@ enum err read_whether_user_can_view_parent(struct call *call, const struct chann
 
 /* --- adding by message ---------------------------------------------------------------- */
 
-/* Collects a mentioned user, unless he is a thread member or cannot view the parent channel. */
+/* Adds a mentioned user to the list of users to add, unless the user is already a thread member or
+ * cannot view the parent channel. */
 static enum err collect_mentioned_user(struct call *call, const struct channel *thread,
                                        snowflake id, struct list *ids)
 {
@@ -193,7 +194,8 @@ static const char NEW_OF_ROLE[] =
     "select r.user_id from member_roles r where r.role_id = $1 and not exists (select 1 from "
     "thread_members m where m.thread_id = $2 and m.user_id = r.user_id) limit $3";
 
-/* Collects members of a mentioned role. Reads at most as many as may be added. */
+/* Adds members of a mentioned role to the list of users to add. Reads at most as many members as
+ * may be added. */
 static enum err collect_role_members(struct call *call,
                                      const struct thread_message_insertion *coming,
                                      snowflake role_id, size_t *room, struct list *ids)
@@ -231,7 +233,8 @@ static enum err collect_mentioned_users(struct call *call,
     return e;
 }
 
-/* Returns false for system messages and webhook messages, but true for interaction responses. */
+/* Returns true for messages that users and bots have written, including interaction responses;
+ * false for system and webhook messages. */
 static bool is_message_of_user_or_bot(const struct message *m)
 {
     bool webhook = m->webhook_id.given == GIVEN && m->interaction_metadata.given != GIVEN;
@@ -239,7 +242,8 @@ static bool is_message_of_user_or_bot(const struct message *m)
     return !webhook && !message_is_system(m->type);
 }
 
-/* In a private thread that is not invitable, only MANAGE_THREADS can add mentioned users. */
+/* Returns whether users whom the caller mentions are added to the thread. In a private thread that
+ * is not invitable, this needs MANAGE_THREADS. */
 static bool can_add_by_mention(const struct call *call, const struct channel *thread)
 {
     if (thread->type != CHANNEL_PRIVATE_THREAD || thread->thread_metadata->invitable.value)
@@ -247,7 +251,7 @@ static bool can_add_by_mention(const struct call *call, const struct channel *th
     return call->target.permissions & PERMISSION(MANAGE_THREADS);
 }
 
-/* Limits the list to the number of members that the thread can still have. */
+/* Shortens the list of users to add to the number of members that the thread can still get. */
 static enum err limit_ids_to_free_member_slots(struct call *call, const struct channel *thread,
                                                struct list *ids)
 {
@@ -280,7 +284,7 @@ static enum err add_message_author_to_thread(struct call *call,
         e = limit_ids_to_free_member_slots(call, coming->thread, &author);
     if (!e && author.count)
         e = thread_add_members(call, coming->thread, &author, THREAD_HAS_INTERACTED, false);
-    /* A message is sent even if its author is not a guild member or the thread is full. */
+    /* The message is created even if its author is not a guild member or the thread is full. */
     return e == ERR_UNKNOWN_MEMBER ? OK : e;
 }
 
@@ -291,7 +295,7 @@ enum err thread_add_users_of_message(struct call *call,
 
     if (!is_message_of_user_or_bot(coming->message))
         return OK;
-    /* create_post_in_forum adds the author of a post's first message. */
+    /* For the first message of a forum post, create_post_in_forum adds the author to the thread. */
     bool first = coming->message->id == coming->thread->id;
     enum err e = first ? OK : add_message_author_to_thread(call, coming);
     if (e || !can_add_by_mention(call, coming->thread))
@@ -306,7 +310,8 @@ enum err thread_add_users_of_message(struct call *call,
 
 /* --- leaving the guild ---------------------------------------------------------------- */
 
-/* Deletes thread members without thread events, because clients receive GUILD_MEMBER_REMOVE. */
+/* Deletes thread members of a user who left the guild. Emits no thread events, because clients
+ * receive GUILD_MEMBER_REMOVE. */
 static enum err delete_thread_membership_batch(struct call *call, snowflake guild_id,
                                                snowflake user_id, int64_t until, snowflake key)
 {

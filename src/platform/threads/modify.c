@@ -1,5 +1,5 @@
-/* modify.c - PATCH and DELETE /channels/{channel.id} for threads. The thread's creator may change
- * it unless it is locked; MANAGE_THREADS allows all changes. */
+/* modify.c - PATCH and DELETE /channels/{channel.id} for threads. The thread's creator may change a
+ * thread that is not locked. Members with MANAGE_THREADS may change everything. */
 #include "platform/threads/internal.h"
 
 #include "base/clock.h"
@@ -101,7 +101,8 @@ static enum err check_edited_field_permissions(const struct call *call, const st
                : OK;
 }
 
-/* Refuses changes of an archived thread, except of its locked flag. */
+/* Returns an error if the thread remains archived and the request changes a field other than
+ * `locked`. */
 static enum err check_thread_is_not_archived(const struct channel *c, const struct channel_edit *in)
 {
     bool stays =
@@ -239,7 +240,7 @@ enum err modify_thread(struct call *call, const struct channel *thread)
     return e ? e : call_reply_with_object(call, &c);
 }
 
-/* Clears the thread flag of the message that the thread was started from. */
+/* Clears the flag HAS_THREAD of the message from which the thread was started. */
 static enum err clear_thread_flag_of_message(struct call *call, const struct channel *c)
 {
     struct channel parent;

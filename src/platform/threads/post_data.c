@@ -1,4 +1,5 @@
-/* post_data.c - POST …/post-data: authors and first messages of several forum posts. */
+/* post_data.c - POST …/post-data: replies with authors and first messages of several forum
+ * posts. */
 #include "platform/threads/internal.h"
 
 #include "platform/accounts/users.h"
@@ -90,7 +91,8 @@ static bool id_occurs_earlier_in_list(const snowflake *ids, size_t at)
     return false;
 }
 
-/* Adds the data of a post. Skips deleted threads and threads of other channels. */
+/* Adds the data of a forum post to the reply. Skips threads that are deleted or belong to another
+ * channel. */
 static enum err add_post_data(struct call *call, snowflake id, struct post_data_reply *out)
 {
     struct channel *post = arena_alloc(call->arena, sizeof *post);

@@ -32,7 +32,7 @@ enum err check_tag_change_permission(struct call *call, const struct channel *fo
                 return call_add_field_error(call, "applied_tags", "SET_TYPE_ALREADY_CONTAINS_VALUE",
                                             "The Set already contains this value");
     }
-    /* Only moderators may remove a moderated tag. */
+    /* Moderated tags that the post had before may be removed only by moderators. */
     ids = before->items;
     for (size_t i = 0; i < before->count; i++) {
         const struct forum_tag *tag = find_forum_tag(forum, ids[i]);
@@ -78,7 +78,7 @@ enum err forum_post_create_and_emit(struct call *call, struct new_thread *plan,
                                     struct new_message *draft, struct channel *ret,
                                     struct message *ret_message)
 {
-    /* A forum post has the id of its first message. */
+    /* A forum post and its first message have the same id. */
     plan->id = snowflake_new();
     plan->begun = true;
     plan->type = CHANNEL_THREAD;

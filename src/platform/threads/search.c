@@ -1,6 +1,6 @@
-/* search.c - searches threads of a channel by name, tags and time. Thread names have no index: a
- * background read reads a few columns of every thread of the channel, and complete rows only for
- * the page of results. */
+/* search.c - searches the threads of a channel by name, tags and time. There is no index of thread
+ * names, so a background read reads a few columns of every thread of the channel. It reads complete
+ * rows only for the requested page of results. */
 #include "platform/threads/internal.h"
 
 #include <stdlib.h>
@@ -114,7 +114,7 @@ static const char CANDIDATES[] =
     "thread_members m where m.thread_id = channels.id and m.user_id = $2) else 0 end "
     "from channels where parent_id = $1 and type between 10 and 12 and id > $3 and id < $4";
 
-/* The filters of a search, normalized for comparison. */
+/* The filters of a thread search, with words in normalized form. */
 struct thread_filter {
     const struct thread_search_query *query;
     uint64_t perms;
@@ -235,7 +235,8 @@ static enum err add_found_thread(struct call *call, snowflake id, struct thread_
     if (!e)
         *(struct message *)list_append(call->arena, &out->first_messages.value, sizeof first) =
             first;
-    return e == ERR_UNKNOWN_MESSAGE ? OK : e; /* the first message may have been deleted */
+    return e == ERR_UNKNOWN_MESSAGE ? OK
+                                    : e; /* not an error: the first message may have been deleted */
 }
 
 static enum err reply_with_found_threads(struct call *call, const struct list *found)

@@ -1,5 +1,5 @@
-/* threads.h - threads of channels and posts of forums, with their members. Rows of threads and
- * thread members are in channels/, because permissions and messages need them; this folder has the
+/* threads.h - threads of channels and posts of forums, with their members. The SQL of threads and
+ * thread members is in channels/, because permissions and messages need it; this folder has the
  * routes and events. May include messages/ and lower layers. Start with create.c, then
  * membership.c. */
 #ifndef PLATFORM_THREADS_THREADS_H
@@ -16,11 +16,11 @@ struct new_thread {
     struct opt_int auto_archive_duration, rate_limit_per_user;
     struct opt_bool invitable;
     struct opt_list applied_tags; /* snowflakes */
-    bool begun;                   /* the first message exists; message_count does not include it */
-    snowflake owner_id;           /* id of an account or a webhook */
+    bool begun;         /* the first message exists; it is not included in message_count */
+    snowflake owner_id; /* account or webhook that creates the thread */
 };
 
-/* Inserts the thread and emits THREAD_CREATE; adds no members. May return
+/* Inserts the thread and emits THREAD_CREATE. Does not add members. May return
  * ERR_MAX_ACTIVE_THREADS. */
 enum err thread_create_and_emit(struct call *call, const struct new_thread *plan,
                                 struct channel *ret);
@@ -30,7 +30,7 @@ enum err thread_create_and_emit(struct call *call, const struct new_thread *plan
  * errors on applied_tags. */
 enum err forum_post_check_tags(struct call *call, const struct channel *forum,
                                const struct opt_list *tags, uint64_t perms);
-/* Creates a forum post and its first message. Sets the id and the channel of the message draft. */
+/* Creates a forum post and its first message. Sets id and channel of `draft`, the first message. */
 enum err forum_post_create_and_emit(struct call *call, struct new_thread *plan,
                                     struct new_message *draft, struct channel *ret,
                                     struct message *ret_message);

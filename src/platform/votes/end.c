@@ -67,7 +67,8 @@ static void add_winner_fields(struct call *call, struct poll_embed *e, const str
                     emoji->animated.value ? STR("true") : STR("false"));
 }
 
-/* Encodes the result embed. It names a winner if one answer has more votes than every other. */
+/* Encodes the embed with the results of a poll. It names a winner only if one answer has more votes
+ * than each other answer. */
 static struct str encode_result_embed(struct call *call, const struct poll *poll)
 {
     const struct poll_answer_count *c = poll->results->answer_counts.items;
@@ -164,7 +165,7 @@ static enum err run_poll_end_job(struct call *call, const struct job *job)
     if (!e)
         e = message_find(call, channel_id, job->key, &m);
     if (e == ERR_UNKNOWN_CHANNEL || e == ERR_UNKNOWN_MESSAGE)
-        return OK; /* the channel or message is deleted or being deleted */
+        return OK; /* not an error: the channel or message was deleted or is being deleted */
     if (e || !m.poll || m.poll->results->is_finalized)
         return e;
     return store_final_poll_results(call, &c, &m);
@@ -214,7 +215,8 @@ const struct job_kind poll_votes_delete_job = {
     .run = run_poll_votes_delete_job,
 };
 
-/* Deletes the poll at once and the votes by a job, because a concurrent vote may still commit. */
+/* Deletes the poll immediately. A job deletes the votes later, because a concurrent transaction may
+ * still commit a vote. */
 enum err poll_delete_with_message(struct call *call, const snowflake *message_id)
 {
     const struct poll *poll;

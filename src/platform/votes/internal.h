@@ -15,9 +15,9 @@ struct poll_vote_body {
     struct list answer_ids; /* int64_t */
 };
 enum err choose_poll_answers(struct call *call);
-/* Saves all answers of a voter as a bit set: bit i stands for answer i + 1. */
+/* Saves all answers of a voter as a bit set: bit i is set if the voter has chosen answer i + 1. */
 enum err poll_voter_save(struct tx *tx, snowflake message_id, snowflake user_id, int64_t answers);
-/* Adds or removes one vote and counts it; emits no event. */
+/* Adds or removes one vote and updates the answer's count. Emits no event. */
 enum err poll_vote_change(struct tx *tx, snowflake message_id, int64_t answer_id, snowflake user_id,
                           bool chosen);
 

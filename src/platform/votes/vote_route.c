@@ -29,7 +29,7 @@ static enum err check_poll_accepts_votes(struct call *call)
     return e || !blocked ? e : ERR_POLL_BLOCKED;
 }
 
-/* Converts the answer ids of the body to a bit set. Adds a form error for an unknown answer. */
+/* Converts the answer ids of the body to a bit set. Adds a form error for each unknown answer. */
 static enum err parse_chosen_answers(struct call *call, int64_t *ret)
 {
     const struct poll *poll = call->target.message->poll;
@@ -126,7 +126,8 @@ enum err choose_poll_answers(struct call *call)
     if (now == before)
         return OK;
     e = poll_voter_save(call->tx, m->id, call->caller->id, now);
-    /* Emits removals first, so that clients never see two answers in a single-choice poll. */
+    /* Emit removed votes before added ones, so that clients never see two answers of a user in a
+     * single-choice poll. */
     for (int64_t i = 0; !e && i < POLL_MAX_ANSWERS; i++)
         if (before >> i & ~now >> i & 1)
             e = change_vote_for_answer(call, i + 1, false);

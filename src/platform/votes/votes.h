@@ -1,6 +1,7 @@
-/* votes.h - votes in polls, and the end of polls. One row has all answers of a voter, which
- * serializes votes of one account. Votes are counted per counter shard; a finished poll stores its
- * final counts. Owns no table. May include webhooks/ and lower layers. Start with vote_route.c. */
+/* votes.h - votes in polls, and the end of polls. One row contains all answers of a voter, so
+ * concurrent votes of one account wait for each other. Votes are counted per counter shard; a
+ * finished poll stores its final counts. Owns no table. May include webhooks/ and lower layers.
+ * Start with vote_route.c. */
 #ifndef PLATFORM_VOTES_VOTES_H
 #define PLATFORM_VOTES_VOTES_H
 

@@ -6,7 +6,8 @@
 #include "platform/messages/message_body.h"
 #include "platform/threads/threads.h"
 
-/* Resolves the webhook's channel, or the thread of that channel with the id in the query. */
+/* Resolves the channel of the message: the webhook's channel or, if the query has a thread id, that
+ * thread of the channel. */
 static enum err resolve_webhook_channel(struct call *call)
 {
     const struct webhook_execute_query *q = call->query;
@@ -20,7 +21,7 @@ static enum err resolve_webhook_channel(struct call *call)
     return e;
 }
 
-/* Resolves {webhook.message.id}: a message in the channel that this webhook sent. */
+/* Resolves {webhook.message.id} to a message in the channel that this webhook has sent. */
 enum err resolve_webhook_message(struct call *call)
 {
     struct message *m = call->target.message = arena_alloc(call->arena, sizeof *m);
@@ -73,7 +74,8 @@ static bool component_is_interactive(const struct component *c)
            (c->accessory.value && component_is_interactive(c->accessory.value));
 }
 
-/* Interactive components need an application that receives their interactions. */
+/* Adds an error for interactive components, unless the webhook belongs to an application, which
+ * receives their interactions. */
 static enum err check_webhook_components(struct call *call, const struct message_sender *from)
 {
     const struct message_body *in = call_get_message_send_state(call)->in;
@@ -99,7 +101,7 @@ enum err prepare_execute_webhook(struct call *call)
 
 enum err prepare_converted_webhook_message(struct call *call, const struct message_body *in)
 {
-    /* Body errors are returned later, because path errors take precedence. */
+    /* Errors in the body are reported later, because an error in the path takes precedence. */
     if (form_has_errors(&call->form))
         call->decoded = ERR_INVALID_FORM_BODY;
     return prepare_nested_message(call, in, NULL, check_new_message_uploads);
@@ -140,7 +142,7 @@ static struct opt_str choose_displayed_author_name(const struct call *call)
     return h->name.given == GIVEN ? h->name : opt_str_or_null(STR("Webhook"));
 }
 
-/* Reads the avatar from the message's avatar_url, or else of the webhook. */
+/* Reads the avatar of the message: its avatar_url or, if it has none, the webhook's avatar. */
 static enum err read_displayed_avatar(const struct call *call, struct opt_str *ret)
 {
     const struct message_body *in = call_get_message_send_state(call)->in;
@@ -152,14 +154,14 @@ static enum err read_displayed_avatar(const struct call *call, struct opt_str *r
                : OK;
 }
 
-/* Returns the account for the upload quota: the webhook's creator, or else the application, because
- * webhook calls have no caller. */
+/* Returns the id whose upload quota the message uses, because webhook calls have no caller: the
+ * webhook's creator, else the application, else the webhook itself. */
 static snowflake upload_quota_owner_of_webhook(const struct webhook *h)
 {
     return h->user_id ? h->user_id : h->application_id.value ? h->application_id.value : h->id;
 }
 
-/* Checks thread_name and thread_id. In a forum, thread_name creates a post. */
+/* Checks thread_name and thread_id. *ret_post is true if thread_name creates a forum post. */
 static enum err check_thread_name_and_id(const struct call *call, bool *ret_post)
 {
     const struct message_body *in = call_get_message_send_state(call)->in;
@@ -184,7 +186,7 @@ static enum err check_channel_accepts_message(const struct call *call)
     return channel_is_thread(c->type) && c->thread_metadata->locked ? ERR_THREAD_LOCKED : OK;
 }
 
-/* Creates a forum post that the webhook owns, without thread members. */
+/* Creates a forum post whose owner is the webhook. The post has no thread members. */
 static enum err create_forum_post(struct call *call, struct new_message *draft, struct message *ret)
 {
     const struct message_body *in = call_get_message_send_state(call)->in;
@@ -200,7 +202,8 @@ static enum err create_forum_post(struct call *call, struct new_message *draft, 
     return e ? e : forum_post_create_and_emit(call, &plan, draft, &post, ret);
 }
 
-/* Creates the message of the request in the resolved channel. */
+/* Creates the message in the resolved channel; if `post` is true, as the first message of a new
+ * forum post. */
 static enum err create_webhook_message(struct call *call, bool post, struct message *ret)
 {
     const struct webhook *h = call->target.webhook;

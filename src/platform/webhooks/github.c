@@ -8,8 +8,8 @@
 
 enum { MOST_COMMITS = 2048 };
 
-/* All fields are optional and nullable, and long texts are truncated, because GitHub ignores error
- * responses. */
+/* A field of a GitHub payload. All fields are optional and nullable, and long texts are truncated
+ * instead of refused: GitHub ignores error replies, so nobody would see an error. */
 /* clang-format off */
 #define GITHUB_FIELD(struct_, member_, type_)                                                      \
     { FIELD(struct struct_, member_), .type = &(type_), .flags = OPTIONAL | NULLABLE }

@@ -27,8 +27,8 @@ struct github_payload {
 
 /* --- github_embeds.c ------------------------------------------------------------------ */
 
-/* Builds the embed of an event. Returns false if no message is sent for the event. Missing required
- * fields are form errors. */
+/* Builds the embed for a GitHub event. Returns false if there is no message for this event. Adds
+ * form errors for missing required fields. */
 bool github_build_embed(struct form *form, struct str event, const struct github_payload *in,
                         struct embed *ret);
 

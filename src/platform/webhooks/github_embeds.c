@@ -16,7 +16,7 @@ enum {
 
 /* --- helpers -------------------------------------------------------------------------- */
 
-/* Truncates a text to `most` characters; the last one is then an ellipsis. */
+/* Truncates a text to `most` characters. The last character of a truncated text is an ellipsis. */
 static struct str truncate_text(struct arena *arena, struct str s, size_t most)
 {
     size_t at = 0;
@@ -29,7 +29,7 @@ static struct str truncate_text(struct arena *arena, struct str s, size_t most)
     return STR_CONCAT(arena, str_slice(s.p, at), STR("…"));
 }
 
-/* Returns the URL, or absent if it is not valid for an embed. */
+/* Returns the URL if embeds may contain it, else absent. */
 static struct opt_str valid_embed_url(struct opt_str url)
 {
     bool good = (str_starts_with(url.value, STR("https://")) ||
@@ -104,7 +104,8 @@ static void add_commit_line(struct arena *arena, struct buf *out, const struct g
     buf_add_str(out, STR("\n"));
 }
 
-/* Formats one line per commit. Lines are not truncated, because links would break. */
+/* Formats the commits of a push, one line of text each. Lines are omitted but never truncated,
+ * because a truncated link would not work. */
 static struct str format_commit_lines(struct arena *arena, const struct list *commits)
 {
     const struct github_commit *c = commits->items;
@@ -128,7 +129,8 @@ static bool build_push_embed(struct arena *arena, const struct github_payload *i
     struct str lines = format_commit_lines(arena, &in->commits),
                branch = branch_of_ref(in->ref.value);
 
-    /* A push without commits creates or deletes a branch, for which GitHub sends another event. */
+    /* A push without commits has created or deleted a branch. GitHub sends another event for that,
+     * so ignore the push. */
     if (!in->commits.count)
         return false;
     ret->title.value =
@@ -146,13 +148,13 @@ static bool build_push_embed(struct arena *arena, const struct github_payload *i
 
 static const struct github_event_type {
     const char *name;
-    const char *what; /* noun of the title; NULL means the ref type of the payload */
-    const char *did;  /* verb of the title; NULL means the action of the payload */
-    size_t about;     /* offset of the object whose name is in the title */
+    const char *what; /* noun of the title; NULL: use the payload's ref type */
+    const char *did;  /* verb of the title; NULL: use the payload's action */
+    size_t about;     /* offset in struct github_payload of the object that the title names */
     const char *about_field;
-    size_t said; /* offset of the object whose URL and body the embed has */
+    size_t said; /* offset of the object from which the embed gets URL and body */
     const char *said_field;
-    bool concluded; /* no embed is built until the object has a conclusion */
+    bool concluded; /* ignore the event until the object has a conclusion */
 } github_events[] = {
     { "commit_comment", "Commit comment", NULL, OBJECT(comment), OBJECT(comment), false },
     { "create", NULL, "created", OBJECT(repository), OBJECT(repository), false },

@@ -55,10 +55,11 @@ enum err delete_webhook(struct call *call);
 enum err resolve_webhook_message(struct call *call);
 enum err prepare_execute_webhook(struct call *call);
 enum err execute_webhook(struct call *call);
-/* Prepares a message converted from a Slack or GitHub body. `in` must outlive the call. Adds errors
- * to the call's form. */
+/* Prepares a message that was converted from a Slack or GitHub body. `in` must remain valid until
+ * the call ends. Adds errors to the call's form. */
 enum err prepare_converted_webhook_message(struct call *call, const struct message_body *in);
-/* Creates the prepared message. In a forum the query needs a thread_id. */
+/* Creates the message that prepare_converted_webhook_message has prepared. If the channel is a
+ * forum, the query must have a thread_id. */
 enum err send_converted_webhook_message(struct call *call);
 enum err get_webhook_message(struct call *call);
 enum err prepare_edit_webhook_message(struct call *call);

@@ -1,5 +1,6 @@
-/* manage.c - creates, lists, modifies and deletes webhooks. Members with MANAGE_WEBHOOKS manage
- * them. The holder of a webhook's token manages that webhook without an account. */
+/* manage.c - creates, lists, modifies and deletes webhooks. Members with MANAGE_WEBHOOKS may manage
+ * the webhooks of a channel. A request with a webhook's token may manage that webhook without an
+ * account. */
 #include "platform/webhooks/internal.h"
 
 #include <inttypes.h>
@@ -23,7 +24,7 @@ static struct str webhook_derive_token(struct call *call, const struct webhook *
     return str_base64url_encode(call->arena, bytes, sizeof bytes);
 }
 
-/* Resolves {webhook.id} without a permission check; other checks decide about access. */
+/* Resolves {webhook.id}. Does not check permissions; other functions of the route do. */
 enum err resolve_webhook(struct call *call)
 {
     struct webhook *h = call->target.webhook = arena_alloc(call->arena, sizeof *h);
@@ -36,7 +37,7 @@ enum err resolve_webhook_token(struct call *call)
     struct str given = call_get_path_text(call, "webhook.token"),
                good = webhook_derive_token(call, call->target.webhook);
 
-    /* The token alone authorizes the call, so other credentials of the request are ignored. */
+    /* The token in the path authorizes the call. Other credentials of the request are ignored. */
     call->caller = NULL;
     /* Only incoming webhooks accept messages. */
     if (call->target.webhook->type != WEBHOOK_INCOMING || given.n != good.n ||
@@ -46,7 +47,8 @@ enum err resolve_webhook_token(struct call *call)
     return OK;
 }
 
-/* Requires MANAGE_WEBHOOKS in the webhook's channel; for requests without the token. */
+/* Returns an error unless the caller has MANAGE_WEBHOOKS in the webhook's channel. For requests
+ * without the webhook's token. */
 enum err check_manage_webhook_permission(struct call *call)
 {
     const struct webhook *h = call->target.webhook;
@@ -94,8 +96,8 @@ static enum err read_followed_channel_and_guild(struct call *call, struct webhoo
     return OK;
 }
 
-/* Returns whether the reply may contain the token. With the token of an app's webhook one can act
- * as the app, so only that app and callers who sent the token receive it. */
+/* Returns whether the reply may contain the token. The token of an app's webhook permits to act as
+ * the app, so only the app itself and callers who already sent the token receive it. */
 static bool caller_may_see_webhook_token(const struct call *call, const struct webhook *h)
 {
     bool own = call->caller && call->caller->application_id == h->application_id.value;
@@ -103,7 +105,8 @@ static bool caller_may_see_webhook_token(const struct call *call, const struct w
     return h->application_id.given != GIVEN || own || call_authenticates_by_webhook_token(call);
 }
 
-/* Sets token, URL, source and creator. Callers who have only the token get no creator. */
+/* Sets token, URL, source and creator of a webhook for a reply. A caller who has only the token
+ * does not see the creator. */
 static enum err fill_computed_webhook_fields(struct call *call, struct webhook *h)
 {
     struct user *user = arena_alloc(call->arena, sizeof *user);
@@ -168,8 +171,8 @@ static const struct channel *find_channel_by_id(const struct list *channels, sno
     return low < channels->count && c[low].id == id ? &c[low] : NULL;
 }
 
-/* Retains only webhooks in channels where the caller has VIEW_CHANNEL and MANAGE_WEBHOOKS, because
- * the reply contains the token. */
+/* Removes webhooks from the list unless the caller has VIEW_CHANNEL and MANAGE_WEBHOOKS in their
+ * channel, because the reply contains tokens. */
 static enum err remove_unmanageable_webhooks(struct call *call, struct list *list)
 {
     const uint64_t needed = PERMISSION(VIEW_CHANNEL) | PERMISSION(MANAGE_WEBHOOKS);
@@ -237,7 +240,7 @@ void emit_webhooks_update(struct call *call, snowflake guild_id, snowflake chann
 
 /* --- creating ------------------------------------------------------------------------- */
 
-/* The uploaded avatar, which the stages prepare and compute pass to the handler. */
+/* The uploaded avatar of a webhook; earlier stages (prepare, compute) pass it to the handler. */
 struct webhook_avatar_upload {
     snowflake id; /* id of the new webhook */
     struct opt_str avatar;
@@ -467,7 +470,8 @@ enum err delete_webhook(struct call *call)
 
 /* --- audit log ------------------------------------------------------------------------ */
 
-/* Adds webhooks to an audit log reply without their tokens, which not every reader may have. */
+/* Adds webhooks to an audit log reply. Omits their tokens, because not every reader of the log may
+ * use the webhooks. */
 enum err audit_log_add_webhooks(struct call *call, struct audit_log_objects *log)
 {
     struct list ids =

@@ -26,7 +26,7 @@ static const struct path_resolver resolvers[] = {
     {
         .name = "webhook.message.id",
         .field = "message_id",
-        .is_text = true, /* parsed by resolve_webhook_message, after the token is checked */
+        .is_text = true, /* resolve_webhook_message parses the id after the token was checked */
         .doc = "A message that the webhook sent.",
         .resolve = resolve_webhook_message,
     },

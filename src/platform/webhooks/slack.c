@@ -196,8 +196,8 @@ static bool parse_labelled_link(struct str s, size_t *ret_bar, size_t *ret_end)
     return true;
 }
 
-/* Converts <https://x.y|label> to [label](https://x.y). The scan from a "<" stops at the next "<",
- * so the conversion takes linear time. */
+/* Converts Slack links <https://x.y|label> to Markdown [label](https://x.y). The search for the end
+ * of a link stops at the next "<", so the conversion takes linear time. */
 static struct str convert_slack_links(struct arena *arena, struct str s)
 {
     struct buf out;
@@ -282,7 +282,8 @@ static struct opt_list embed_fields_of_attachment(struct arena *arena, const str
     return out;
 }
 
-/* Joins pretext and text; uses the fallback if there is neither text nor title. */
+/* Returns the embed's description: pretext and text. If the attachment has neither text nor title,
+ * its fallback. */
 static struct str description_of_attachment(struct arena *arena, const struct slack_attachment *a)
 {
     struct str text = a->text.value, above = a->pretext.value;
@@ -315,7 +316,7 @@ static void embed_from_attachment(struct arena *arena, const struct slack_attach
         ret->color = (struct opt_int){ GIVEN, parse_slack_color(a->color.value) };
 }
 
-/* Checks the lengths after the conversion, because the conversion makes texts longer. */
+/* Checks the lengths after the conversion to Markdown, because it makes texts longer. */
 static void check_converted_text_lengths(struct form *form, const struct json_path *here,
                                          const struct message_body *out)
 {
@@ -337,8 +338,8 @@ static void check_converted_text_lengths(struct form *form, const struct json_pa
                        "Embed size exceeds maximum size of 6000");
 }
 
-/* Returns the Slack message. A form request has it as JSON in the field `payload`. Adds errors to
- * the call's form. Returns NULL if the JSON is invalid. */
+/* Returns the Slack message of a request: the body, or in a form request the JSON in the field
+ * `payload`. Returns NULL and adds errors to the call's form if it is invalid. */
 static const struct slack_message *decode_slack_message(struct call *call,
                                                         const struct json_path *payload)
 {

@@ -12,7 +12,8 @@
 struct world_webhook {
     struct opt_id id;
     struct str name, channel;
-    struct opt_str by, application, avatar; /* avatar: hash of a picture of the archive */
+    struct opt_str by, application,
+        avatar; /* avatar: hash of a picture in the archive of a copied guild */
 };
 
 static const struct field webhook_entry_fields[] = {
@@ -70,7 +71,8 @@ static enum err import_webhook(struct world_file_importer *im, const void *entry
 
 /* --- export --------------------------------------------------------------------------- */
 
-/* Follower webhooks are not exported, because world files do not contain channel follows. */
+/* Selects the webhooks to export. Follower webhooks are omitted, because world files cannot
+ * describe which channel follows which. */
 static const char WEBHOOKS[] =
     "select h.id, coalesce(h.name, 'Webhook'), h.channel_id, u.username, h.application_id from webhooks h "
     "left join users u on u.id = h.user_id where h.guild_id = $1 and h.source_channel_id is null "

@@ -5,8 +5,8 @@
 #include "platform/guilds/guilds.h"
 #include "platform/widgets/widgets.h"
 
-/* Limits the number of members that are read, in the order of their ids: widgets are public, and a
- * guild may have 500,000 members. */
+/* WIDGET_MAX_MEMBERS_READ: number of members, lowest ids first, that are checked for being online.
+ * It is limited, because anybody may request a widget and a guild may have 500,000 members. */
 enum { WIDGET_MAX_MEMBERS_READ = 1000, WIDGET_MAX_MEMBERS = 100 };
 
 /* --- picture.c ------------------------------------------------------------------------ */

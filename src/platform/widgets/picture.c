@@ -23,7 +23,7 @@ const struct schema widget_picture_query_schema = {
     .doc = "Which picture.",
 };
 
-/* Digits as bitmaps of 3 × 5 dots, one byte per row of dots. */
+/* Digits 0 to 9 as bitmaps of 3 × 5 dots. Each byte is one row of dots, top row first. */
 static const unsigned char digits[10][5] = {
     { 7, 5, 5, 5, 7 }, { 2, 6, 2, 2, 7 }, { 7, 1, 7, 4, 7 }, { 7, 1, 7, 1, 7 }, { 5, 5, 7, 1, 1 },
     { 7, 4, 7, 1, 7 }, { 7, 4, 7, 5, 7 }, { 7, 1, 1, 1, 1 }, { 7, 5, 7, 5, 7 }, { 7, 5, 7, 1, 7 },

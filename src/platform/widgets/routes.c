@@ -152,7 +152,8 @@ static enum err prepare_modify_widget(struct call *call)
     return OK;
 }
 
-/* Sets the channel of the widget's invite: a channel of the guild that can have invites. */
+/* Sets the channel of the widget's invite. It must be a channel of the guild that can have
+ * invites. */
 static enum err set_widget_channel(struct call *call, struct opt_id id, struct guild *g)
 {
     struct channel c;
@@ -192,7 +193,8 @@ static enum err modify_guild_widget(struct call *call)
 
 /* --- content -------------------------------------------------------------------------- */
 
-/* Reads the online members (struct member) among the first WIDGET_MAX_MEMBERS_READ members. */
+/* Reads the online members (struct member) among the WIDGET_MAX_MEMBERS_READ members with the
+ * lowest ids. */
 static enum err read_online_members(struct call *call, snowflake guild_id, struct list *ret)
 {
     struct gateway *gateway = api_get_options(call->api)->gateway;

@@ -11,8 +11,8 @@ struct world_import {
     struct arena *arena;
     struct world_file_import_report *report;
     struct form form;
-    struct list pictures;             /* struct world_file_picture */
-    struct map archived;              /* files of the archive, for struct world_file_importer */
+    struct list pictures; /* struct world_file_picture */
+    struct map archived;  /* hash of a path to struct archived_file (an archive's files) */
     struct list unread, stored_files; /* struct archived_file pointers */
     size_t pictures_put;
     int64_t entry_count; /* objects in the file, for the progress */
@@ -20,8 +20,9 @@ struct world_import {
 
 /* --- pictures ------------------------------------------------------------------------- */
 
-/* Stores pictures before the commit, so that a failed write rolls back the whole import. They are
- * small: an import refuses pictures above 512 KiB. Files of archives are stored before. */
+/* Stores the pictures of the world file before the commit, so that a failed write rolls back the
+ * whole import. This is quick, because pictures are limited to 512 KiB. Files of an archive are
+ * larger; they are stored before the transaction begins. */
 static enum err store_pictures(struct world_import *in)
 {
     const struct world_file_picture *p = in->pictures.items;
@@ -35,8 +36,8 @@ static enum err store_pictures(struct world_import *in)
     return e;
 }
 
-/* Stores the files of the archive that the last attempt needed. Returns false if there were none,
- * or on failure. */
+/* Stores the files of the archive that the previous import attempt needed but did not find in the
+ * store. Returns false if there were none, or on an error. */
 static bool store_archived_files_of_import(struct world_import *in, enum err *ret)
 {
     struct archived_file *const *files = in->unread.items;
@@ -53,8 +54,8 @@ static bool store_archived_files_of_import(struct world_import *in, enum err *re
     return count > 0;
 }
 
-/* Marks the blobs as committed, or deletes them after a failed import. Blobs that are neither are
- * deleted at the next start of the server. */
+/* After a successful import, marks the blobs of the pictures as committed; after a failed one,
+ * deletes them. If the process dies before, the next start of the server deletes them. */
 static void confirm_or_delete_imported_pictures(struct world_import *in, bool imported)
 {
     const struct world_file_picture *p = in->pictures.items;
@@ -115,7 +116,7 @@ static enum err import_world_in_transaction(struct tx *tx, void *arg)
     if (!e && form_has_errors(&in->form))
         return ERR_INVALID_FORM_BODY;
     if (!e && in->unread.count)
-        return ERR_UNAVAILABLE; /* begins again when the files are stored */
+        return ERR_UNAVAILABLE; /* the import starts again after these files were stored */
     if (!e)
         e = store_pictures(in);
     in->report->transaction_us = (clock_monotonic_ns() - began) / 1000;

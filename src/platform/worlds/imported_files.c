@@ -1,4 +1,5 @@
-/* imported_files.c - pictures and sounds that a world file contains, and files of an archive. */
+/* imported_files.c - pictures and sounds inside a world file, and files of the archive of a copied
+ * guild. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -65,8 +66,8 @@ bool world_file_is_plain_name(struct str name)
     return name.n > 0 && name.n <= 64;
 }
 
-/* Returns a file that was stored before the transaction. Another one is added to im->unread: then
- * the transaction is rolled back, and begins again when the file is stored. */
+/* Returns a file of the archive that has already been stored. If it has not, adds it to im->unread:
+ * the transaction is then rolled back, the file is stored, and the import starts again. */
 static const struct archived_file *find_archived_file(struct world_file_importer *im,
                                                       const char *path,
                                                       const struct world_file_attachment *note)

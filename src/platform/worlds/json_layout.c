@@ -5,7 +5,7 @@
 
 /* --- JSON ----------------------------------------------------------------------------- */
 
-/* Returns the length of the JSON string at p, including the quotes. */
+/* Returns the length in bytes of the JSON string at p, including its quotes. */
 static size_t json_string_length(const char *p)
 {
     size_t n = 1;
@@ -60,7 +60,7 @@ static void add_line_break(struct buf *out, int depth)
 
 void world_file_format_json(struct str json, struct buf *out)
 {
-    uint64_t broken = 0; /* if bit n is set, values at nesting depth n are on separate lines */
+    uint64_t broken = 0; /* bit n: the values at nesting depth n are on lines of their own */
     int depth = 0;
 
     for (size_t i = 0; i < json.n; i++) {

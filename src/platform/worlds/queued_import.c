@@ -1,5 +1,5 @@
-/* queued_import.c - a world file whose import waits until the server of this process has
- * stopped. */
+/* queued_import.c - a world file that was sent to a running server. The import runs after the
+ * server of this process has stopped. */
 #include <pthread.h>
 
 #include "base/log.h"

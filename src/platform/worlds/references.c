@@ -67,8 +67,8 @@ enum err world_file_resolve_reference(struct world_file_importer *im,
     bool is_id = snowflake_parse(to, &id);
     enum err e = OK;
 
-    /* Archives refer by id, so an object whose name is such a number must not match the
-     * reference. */
+    /* Entries of an archive refer to objects by id. So do not search by name there: the name of
+     * another object could be the same number. */
     if (!im->options->files || !is_id)
         e = read_reference(im, n->by_name, name_column_value(im, n, to), guild, n->scoped, ret,
                            &found);

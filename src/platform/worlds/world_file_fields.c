@@ -5,10 +5,11 @@
 #include "api/route.h"
 #include "platform/worlds/import_export.h"
 
-/* A field that a domain declares for an object of world files, with its entry in the schema. */
+/* A field that a domain adds to an object of world files, and its entry in the object's schema. */
 struct object_part {
     const struct world_file_field *part;
-    const struct field *field; /* NULL if import is called for the whole object */
+    const struct field
+        *field; /* NULL if `part` has no field: its import function gets the whole object */
 };
 struct world_object {
     const char *name;
@@ -77,7 +78,8 @@ static const struct type *compose_type_of_field_row(struct world_file_format *f,
     return &o->list;
 }
 
-/* Adds a field to the schema. Fields are optional: an import does not change absent fields. */
+/* Adds a field to the schema of an object. All fields are optional, because an import does not
+ * change fields that the file omits. */
 static void add_field_to_object_schema(struct world_file_format *f, struct world_object *o,
                                        struct field *field, const struct world_file_field *part)
 {
@@ -151,7 +153,8 @@ static struct world_object *compose_object_schema(struct world_file_format *f, c
     return o;
 }
 
-/* The formats are never freed, because json/plan.h caches compiled schemas by address. */
+/* Formats are never freed: json/plan.h caches compiled schemas by their address, which must not be
+ * used again. */
 const struct world_file_format *world_file_format_of_domains(const struct domain *const *domains)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -37,19 +37,19 @@ static inline void world_file_progress_add(struct world_file_progress *p)
 
 /* Number of imported objects of a type: created, or found and updated. */
 struct imported_object_count {
-    const char *what; /* name of the objects, such as "users"; NULL ends a list */
+    const char *what; /* type of the objects, such as "users"; NULL ends the array */
     int64_t made, known;
 };
 enum { WORLD_COUNTS = 10 };
 
-/* A token of an account of the world file. */
+/* A token that an import issued for an account of the world file. */
 struct imported_account_token {
     struct str username, token;
     bool bot;
 };
 
 struct world_file_import_options {
-    const struct domain *const *domains; /* domains whose fields define the file format */
+    const struct domain *const *domains; /* domains whose fields form the file format */
     struct auth *auth;
     struct password_cost password_cost;
     bool tokens;       /* issues a new token per account and revokes the old tokens of bots */
@@ -61,31 +61,34 @@ struct world_file_import_report {
     struct imported_object_count counts[WORLD_COUNTS];
     struct list tokens;     /* struct imported_account_token */
     int64_t transaction_us; /* how long the transaction ran, in microseconds */
-    struct str problems;    /* one error per line: "guilds.0.owner: there is no user 'ada'" */
+    struct str
+        problems; /* validation errors, one per line: "guilds.0.owner: there is no user 'ada'" */
 };
 
-/* Imports a world file in one transaction: all of the file or, on errors, nothing. Updates existing
- * objects, found by id or name, so an import is idempotent. ERR_INVALID_JSON and
- * ERR_INVALID_FORM_BODY with the errors in .problems. The report is allocated in the arena. */
+/* Imports a world file in one transaction: the whole file or, on errors, nothing. Objects that
+ * exist (by id or name) are updated, so importing a file again changes nothing. Returns
+ * ERR_INVALID_JSON or ERR_INVALID_FORM_BODY, with the errors in .problems. The report is allocated
+ * in the arena. */
 enum err world_file_import(struct store *store, const struct world_file_import_options *options,
                            struct str text, struct arena *arena,
                            struct world_file_import_report *ret);
 
-/* Validates a world file without the store; *ret_problems has one error per line. References to
- * missing objects are found only by an import. */
+/* Validates a world file without a store. *ret_problems has one error per line. References to
+ * objects that do not exist are not found; only an import finds them. */
 enum err world_file_validate(const struct domain *const *domains, struct str text,
                              struct arena *arena, struct str *ret_problems);
 
-/* Queues a world file for import. An import sends no events to sessions, so the server stops first,
- * imports the file, and starts again in the same process. */
+/* Queues a world file for import. The server then stops, the same process imports the file, and the
+ * server starts again: an import sends no gateway events, so sessions must not be open. */
 void world_file_import_enqueue(struct str text); /* copies the text; replaces a queued file */
 bool world_file_import_is_queued(void);
-/* Imports the queued file while nothing else uses the store, and records the result.
- * world_file_import_record_failure records a failure instead. */
+/* Imports the queued file and records the result. Call it while nothing else uses the store. If the
+ * import cannot run, call world_file_import_record_failure instead. */
 void world_file_import_run_queued(struct store *store,
                                   const struct world_file_import_options *options);
 void world_file_import_record_failure(void);
-/* Writes the result of the last import as JSON; {"number": 0} if no import ran in this process. */
+/* Writes the result of the last import as JSON. It is {"number": 0} if this process has not run an
+ * import. */
 void write_last_world_file_import_json(struct buf *out);
 
 /* Exports all data as a world file. *ret_importable is false if the file exceeds the size limit of
@@ -97,7 +100,7 @@ enum err world_file_export(struct store *store, const struct domain *const *doma
 /* The world file that `guildhall demo` imports, as JSON. */
 extern const char world_demo[];
 
-/* Ids of the guild and channel that the demo opens; 0 if deleted. */
+/* Ids of the guild and channel that the demo opens; 0 if they were deleted. */
 struct demo_guild_ids {
     snowflake guild, channel;
 };
@@ -105,8 +108,8 @@ enum err demo_guild_ids_read(struct store *store, struct demo_guild_ids *ret);
 
 enum err store_has_no_accounts(struct store *store, bool *ret);
 
-/* Issues a token for an account. The token replaces earlier tokens with the same purpose. .found is
- * set if the account exists. */
+/* Issues a token for an account and revokes earlier tokens with the same purpose. Sets .found if
+ * the account exists. */
 struct account_token_request {
     struct auth *auth;
     struct str username, purpose;

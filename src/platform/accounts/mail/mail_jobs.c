@@ -13,13 +13,14 @@
 #include "platform/accounts/internal.h"
 #include "platform/accounts/mail/mailed_links.h"
 
-/* The lease of a mail job must be longer than the time for a full mailer queue in which every mail
- * times out. */
+/* Lease of a mail job in milliseconds. It must be longer than the mailer takes for a full queue in
+ * which every mail times out. */
 enum { MAIL_LEASE_MS = 120 * 1000, LONGEST_MAIL = 4096 };
 
 #define SECOND_US INT64_C(1000000)
 
-/* Seconds until the next attempt after the first, second … failure. */
+/* Seconds between a failed attempt and the next one, indexed by the number of failures minus
+ * one. */
 static const int64_t retry_delays_s[] = { 10, 60, 300, 900, 1800 };
 
 enum mail_state { MAIL_NOT_NEEDED, MAIL_QUEUE_FULL, MAIL_TRIED };

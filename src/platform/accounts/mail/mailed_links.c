@@ -14,7 +14,7 @@ enum { SALT_BYTES = 16, TOKEN_BYTES = 32, ADDRESS_BYTES = 16 };
 #define SECOND_US INT64_C(1000000)
 #define HOUR_US   (3600 * SECOND_US)
 
-/* Maximum number of mails per hour: to one address, for one account, and requested by one IP
+/* Maximum number of mails per hour: to one address, for one account, requested by one IP
  * address. */
 enum { MAILS_TO_ADDRESS = 5, MAILS_FOR_ACCOUNT = 10, MAILS_FOR_CLIENT = 20 };
 
@@ -66,7 +66,8 @@ static enum err count_mail_against_limit(struct call *call, struct value key, in
     return tx_exec(call->tx, SAVE_MAILBOX, BIND(key, v_int(since), v_int(mails + 1)), NULL);
 }
 
-/* Does nothing in a job, which has no client: the request that scheduled the job was counted. */
+/* Does nothing in a job, because a job has no client IP address. The request that scheduled the job
+ * was counted. */
 enum err count_mail_request_of_client(struct call *call, int64_t *ret_wait_ms)
 {
     struct str client = { 0 };
@@ -134,8 +135,8 @@ static const char SAVE_LINK[] =
     "values ($1, $2, $3, $4, $5) on conflict (user_id, purpose) do update set "
     "address = excluded.address, salt = excluded.salt, expires_at = excluded.expires_at";
 
-/* A valid link is sent again unchanged: another person who requests a mail must neither invalidate
- * nor extend the link. */
+/* If a valid link exists, sends it again unchanged. Anyone can request a mail for an account, so a
+ * request must neither invalidate the link nor extend its validity. */
 enum err mailed_link_send(struct call *call, const struct user *u, enum mailed_link_purpose purpose,
                           int64_t *ret_wait_ms)
 {

@@ -12,14 +12,14 @@ enum mailed_link_purpose { LINK_VERIFY = 1, LINK_RESET };
 
 bool mail_is_configured(const struct call *call);
 
-/* Schedules a mail with the account's link; a link that is still valid is sent again. *ret_wait_ms
- * is 0 if the mail was scheduled, else the time until the limits per address, account and client
- * allow another mail. Call it in a transaction. */
+/* Schedules a mail with a link for the account. If an earlier link is still valid, the mail
+ * contains that link. *ret_wait_ms is 0 if the mail was scheduled, else the milliseconds until the
+ * limits per address, account and client allow another mail. Call it in a transaction. */
 enum err mailed_link_send(struct call *call, const struct user *u, enum mailed_link_purpose purpose,
                           int64_t *ret_wait_ms);
 
-/* Counts a mail request of the client's IP address, in a transaction. *ret_wait_ms is the time
- * until the next request is allowed; 0 if this request is. */
+/* Counts a mail request of the client's IP address, in a transaction. *ret_wait_ms is 0 if the
+ * request is allowed, else the milliseconds until the next one is. */
 enum err count_mail_request_of_client(struct call *call, int64_t *ret_wait_ms);
 
 /* Finds the account of a link. Returns ERR_INVALID_FORM_BODY (at "token") if the token is invalid,
@@ -32,13 +32,13 @@ enum err mailed_link_consume(struct call *call, struct str token, enum mailed_li
 enum err mailed_links_invalidate(struct call *call, snowflake user_id,
                                  enum mailed_link_purpose purpose);
 
-/* A link as stored, for the job that sends the mail. */
+/* A link as read from the store, for the job that sends the mail. */
 struct mailed_link {
     snowflake user_id;
     enum mailed_link_purpose purpose;
     struct str address, salt;
     int64_t expires_at;
-    bool is_valid; /* the link is unused and not expired, and the account still has the address */
+    bool is_valid; /* neither used nor expired, and its address is still the account's */
 };
 enum err mailed_link_read(struct call *call, snowflake user_id, enum mailed_link_purpose purpose,
                           struct mailed_link *ret);

@@ -119,8 +119,8 @@ static enum err forgot_password(struct call *call)
 
 /* --- POST /auth/reset ----------------------------------------------------------------- */
 
-/* The token is checked before the new password is hashed, so that an invalid token causes no
- * hashing. */
+/* Checks the token before the new password is hashed, because hashing is expensive and an invalid
+ * token should not cause it. */
 static enum err check_password_reset_token(struct call *call)
 {
     const struct mail_reset *in = call->body;
@@ -159,7 +159,8 @@ static enum err reset_password(struct call *call)
 
 /* --- POST /auth/verify, /auth/verify/resend ------------------------------------------- */
 
-/* The reply has no token: the reader of the mail is not necessarily the account's owner. */
+/* The reply contains no token: a person who can read the mail is not necessarily the owner of the
+ * account. */
 static enum err verify_email(struct call *call)
 {
     const struct mail_token *in = call->body;

@@ -61,7 +61,7 @@ bool cbor_read_map(struct cbor_reader *r, size_t *ret_count)
 
     if (!read_cbor_head_of_kind(r, CBOR_MAP, &count))
         return false;
-    if (count > remaining_cbor_bytes(r) / 2) /* a pair has at least two bytes */
+    if (count > remaining_cbor_bytes(r) / 2) /* a key and its value have at least two bytes */
         return fail_cbor_reader(r);
     *ret_count = (size_t)count;
     return true;
@@ -105,7 +105,7 @@ bool cbor_read_text(struct cbor_reader *r, struct str *ret)
 
 bool cbor_skip(struct cbor_reader *r)
 {
-    uint64_t open[DEEPEST_LEVEL] = { 1 }; /* items that are still to be read, per level */
+    uint64_t open[DEEPEST_LEVEL] = { 1 }; /* number of items still to be read, per nesting level */
     int level = 0;
 
     while (level >= 0) {
@@ -126,7 +126,7 @@ bool cbor_skip(struct cbor_reader *r)
                 return fail_cbor_reader(r);
             r->at += v;
         } else if (kind == CBOR_ARRAY || kind == CBOR_MAP) {
-            /* An item has at least one byte. */
+            /* Each item of the array has at least one byte. */
             if (level + 1 == DEEPEST_LEVEL || v > remaining_cbor_bytes(r))
                 return fail_cbor_reader(r);
             open[++level] = kind == CBOR_MAP ? 2 * v : v;

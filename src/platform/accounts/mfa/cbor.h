@@ -16,7 +16,7 @@ struct cbor_reader {
 };
 
 void cbor_reader_init(struct cbor_reader *r, struct str bytes);
-/* Enters a map; then read exactly *ret_count pairs of a key and a value. */
+/* Reads the head of a map. Then read exactly *ret_count pairs of a key and a value. */
 bool cbor_read_map(struct cbor_reader *r, size_t *ret_count);
 /* Reads an integer, which may be negative. */
 bool cbor_read_int(struct cbor_reader *r, int64_t *ret);

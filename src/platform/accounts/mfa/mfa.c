@@ -39,7 +39,7 @@ enum err mfa_settings_find(struct call *call, snowflake user_id, struct mfa_sett
     struct str secret =
         decrypt_secret(call->arena, get_auth_of_call(call), MFA_SECRET_LABEL, user_id, encrypted);
     if (secret.n != TOTP_SECRET)
-        return ERR_INTERNAL; /* the secret was encrypted with another server key */
+        return ERR_INTERNAL; /* the stored secret was encrypted with another server key */
     memcpy(ret->secret, secret.p, TOTP_SECRET);
     return OK;
 }
@@ -127,8 +127,8 @@ enum err mfa_consume_totp_code(struct call *call, const struct mfa_settings *m, 
     return e ? e : changed ? OK : ERR_MFA_CODE;
 }
 
-/* Derives a backup code from the server's key. Omits letters and digits that are easily
- * confused. */
+/* Derives a backup code from the server's key. The alphabet lacks characters that are easily
+ * confused, such as 1 and l. */
 struct str mfa_backup_code_at(const struct call *call, const struct mfa_settings *m, int number)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
@@ -207,7 +207,8 @@ static struct str derive_password_fingerprint(const struct call *call, const str
     return str_base64url_encode(call->arena, mark, sizeof mark);
 }
 
-/* Returns the MAC of `said`: the ticket's account id, expiry and password fingerprint. */
+/* Returns the message authentication code of a ticket. said: the ticket's account id, expiry and
+ * password fingerprint. */
 static struct str derive_ticket_mac(const struct call *call, struct str said, snowflake id,
                                     enum mfa_ticket_purpose purpose)
 {

@@ -11,7 +11,7 @@ enum { MFA_BACKUP_CODES = 10, MFA_BACKUP_LETTERS = 8 };
 
 struct mfa_settings {
     snowflake user_id;
-    bool has_totp; /* false if the account has only security keys */
+    bool has_totp; /* false if security keys are the only second factor */
     unsigned char secret[TOTP_SECRET];
     int64_t last_step;
     struct str codes_salt;
@@ -22,10 +22,10 @@ struct mfa_settings {
 
 /* Returns ERR_MFA_OFF if the account has no second factor. */
 enum err mfa_settings_find(struct call *call, snowflake user_id, struct mfa_settings *ret);
-/* Enables the second factor. With TOTP, m->last_step is the step of the code that confirmed
- * m->secret. */
+/* Enables the second factor of an account. If m has TOTP, m->last_step must be the time step of the
+ * code with which the user confirmed m->secret. */
 enum err mfa_settings_insert(struct call *call, struct mfa_settings *m);
-/* Add and remove TOTP for an account whose other second factor is a security key. */
+/* Add or remove TOTP of an account that also has a security key. */
 enum err mfa_add_totp(struct call *call, const struct mfa_settings *m);
 enum err mfa_remove_totp(struct call *call, snowflake user_id);
 /* Removes the second factor with all security keys. Does nothing if the account has none. */
@@ -39,18 +39,17 @@ enum err mfa_replace_backup_codes(struct call *call, struct mfa_settings *m);
  * used. */
 enum err mfa_consume_totp_code(struct call *call, const struct mfa_settings *m, struct str code);
 enum err mfa_consume_backup_code(struct call *call, const struct mfa_settings *m, struct str code);
-/* Counts an attempt with a code. The attempt is uncounted if the code is right. Call it in the
- * prepare of a route whose body has a code in addition to the password. */
+/* Counts an attempt with a second-factor code; after the call, a right code is subtracted again.
+ * For routes whose body has both a password and a code: call it in prepare. */
 enum err mfa_count_code_attempt_of_caller(struct call *call, const struct opt_str *code);
-/* Consumes the caller's TOTP or backup code. Without a code, returns OK if the account has no
- * second factor, else ERR_MFA_CODE. Call it in the handler. */
+/* Consumes the TOTP or backup code that the caller sent. If the caller sent none, returns OK if the
+ * account has no second factor, else ERR_MFA_CODE. Call it in the handler. */
 enum err mfa_consume_caller_code(struct call *call, const struct user *caller,
                                  const struct opt_str *code);
 
-/* An attempt with a ticket and a code. Call mfa_count_code_attempt in the prepare of a route; the
- * handler sets call->after to mfa_uncount_code_attempt, which reverts the count if the code was
- * right.
- */
+/* An attempt with a ticket and a code, for rate limits. The route's prepare calls
+ * mfa_count_code_attempt. If the code was right, the handler sets call->after to
+ * mfa_uncount_code_attempt, which subtracts the attempt again. */
 struct mfa_attempt {
     snowflake user_id;
     struct str ticket; /* ticket.p is NULL if the caller is logged in */
@@ -68,9 +67,9 @@ struct list mfa_list_backup_codes(const struct call *call, const struct mfa_sett
 
 /* --- tickets: signed, valid for minutes, for one account and one purpose --------------- */
 
-/* TICKET_VERIFY asks for a proof of identity, TICKET_VERIFIED is the proof, TICKET_NEW_KEY lets the
- * caller register a security key; they are valid only with the session that they were created
- * in. */
+/* Purposes of tickets. TICKET_VERIFY asks for a proof of identity; TICKET_VERIFIED is that proof;
+ * TICKET_NEW_KEY permits to register a security key. These three are valid only in the session for
+ * which they were created. */
 enum mfa_ticket_purpose {
     TICKET_LOGIN,
     TICKET_UNDELETE,
@@ -84,8 +83,9 @@ enum mfa_ticket_purpose {
 /* Creates a ticket, which becomes invalid when the account's password changes. */
 struct str mfa_ticket_create(const struct call *call, const struct user *u,
                              enum mfa_ticket_purpose purpose);
-/* Verifies a ticket's signature, purpose and expiry without the database and returns its account.
- * mfa_ticket_matches_user then checks that the password has not changed since. */
+/* Verifies a ticket's signature, purpose and expiry without the database. *ret is the ticket's
+ * account id. Then call mfa_ticket_matches_user, which checks that the account's password is still
+ * the same. */
 bool mfa_ticket_verify(const struct call *call, struct str ticket, enum mfa_ticket_purpose purpose,
                        snowflake *ret_user_id);
 bool mfa_ticket_matches_user(const struct call *call, struct str ticket, const struct user *u);

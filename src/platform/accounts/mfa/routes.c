@@ -12,8 +12,8 @@
 const struct rate_limit limit_mfa = {
     .name = "mfa", .count = 10, .window_s = 60, .by_address = true, .strict = true
 };
-/* Limits on wrong codes, per ticket and per account. At any time 3 of the million six-digit TOTP
- * codes are valid, so without a limit an attacker could guess one. */
+/* Limits on wrong codes, per ticket and per account. At any time 3 of the 1,000,000 six-digit TOTP
+ * codes are valid, so an attacker who may try many codes would guess one. */
 static const struct rate_limit limit_ticket = {
     .name = "mfa-ticket", .count = 5, .window_s = 300, .strict = true
 };
@@ -26,7 +26,8 @@ static struct str account_id_to_limit_key(const snowflake *user_id)
     return str_slice((const char *)user_id, sizeof *user_id);
 }
 
-/* Counts every attempt before the check; an attempt with a right code is uncounted afterwards. */
+/* Counts every attempt before the check of the code. If the code was right,
+ * mfa_uncount_code_attempt subtracts the attempt afterwards. */
 enum err mfa_count_code_attempt(struct call *call, const struct mfa_attempt *t)
 {
     if (t->ticket.p && call_count_against_rate_limit(call, &limit_ticket, t->ticket) != OK)
@@ -232,7 +233,8 @@ static enum err prepare_backup_codes_challenge(struct call *call)
     return mfa_count_code_attempt_of_caller(call, &in->code);
 }
 
-/* Backup codes can disable the second factor, so viewing them needs a code and the password. */
+/* Viewing backup codes needs a code and the password, because a backup code can disable the second
+ * factor. */
 static enum err view_backup_codes_challenge(struct call *call)
 {
     const struct mfa_challenge_request *in = call->body;

@@ -6,7 +6,7 @@
 #include "platform/accounts/mfa/mfa.h"
 #include "platform/accounts/mfa/webauthn_credentials.h"
 
-/* --- the answer to a sensitive call without a proof -------------------------------------- */
+/* --- reply to a sensitive call without a proof of identity --------------------------- */
 
 struct mfa_method {
     struct str type;
@@ -133,7 +133,8 @@ enum err prepare_identity_check(struct call *call, const struct opt_str *passwor
     return mfa_count_code_attempt_of_caller(call, code);
 }
 
-/* The second factor replaces the password, as in POST /mfa/finish. */
+/* An account with a second factor must send a code, any other account its password, as in POST
+ * /mfa/finish. */
 static enum err check_identity_proof_in_body(struct call *call, const struct identity_proof *p,
                                              struct user *ret, bool *ret_verified)
 {
@@ -224,7 +225,8 @@ enum err prepare_finish_mfa_verification(struct call *call)
     return mfa_count_code_attempt(call, t);
 }
 
-/* A code of six digits is a TOTP code; the method "totp" accepts backup codes, too. */
+/* A code of six digits is checked as a TOTP code, any other code as a backup code. The method
+ * "totp" accepts both. */
 static enum err check_verification_code(struct call *call, const struct user *user)
 {
     const struct mfa_verification *in = call->body;

@@ -71,7 +71,7 @@ static const struct schema client_data_schema = {
 };
 static const struct type type_client_data = { .kind = KIND_OBJECT, .schema = &client_data_schema };
 
-/* Decodes base64 and base64url, because Fermi sends the former and browsers the latter. */
+/* Accepts base64, which the client Fermi sends, and base64url, which browsers send. */
 static bool decode_either_base64(struct arena *a, struct str text, struct str *ret)
 {
     char *url = arena_alloc(a, text.n + 1), *bytes = arena_alloc(a, text.n + 1);

@@ -1,8 +1,7 @@
-/* webauthn.h - what a security key or passkey sends (W3C Web Authentication, level 2).
- *
- * These functions are pure: they parse and verify bytes. webauthn_credentials.c has the rules and
- * the rows. The keys are ES256 (P-256 with SHA-256) and EdDSA (Ed25519). Statements about the maker
- * of a key (attestation) are ignored, because the server trusts every maker. */
+/* webauthn.h - parses and verifies what a security key or passkey sends (W3C Web Authentication,
+ * level 2), without the store; webauthn_credentials.c has the rules and the rows. Supported keys
+ * are ES256 (P-256 with SHA-256) and EdDSA (Ed25519). Attestation (a statement about the key's
+ * maker) is ignored: the server accepts keys of every maker. */
 #ifndef PLATFORM_ACCOUNTS_MFA_WEBAUTHN_H
 #define PLATFORM_ACCOUNTS_MFA_WEBAUTHN_H
 
@@ -32,11 +31,12 @@ bool webauthn_client_data_parse(struct arena *a, struct str json, struct webauth
  * empty text if it is not an origin. */
 struct str webauthn_host_of_origin(struct arena *a, struct str origin);
 
-/* The authenticator data. credential_id and public_key are empty if a credential is only used. */
+/* The authenticator data of a response. credential_id and public_key are present only if the
+ * response registers a new key; in a log-in they are empty. */
 struct webauthn_authenticator_data {
     struct str rp_id_hash; /* 32 bytes */
     bool user_present;
-    int64_t sign_count; /* 0 if the key does not count */
+    int64_t sign_count; /* signature counter; 0 if the key has no counter */
     struct str credential_id, public_key;
 };
 bool webauthn_authenticator_data_parse(struct str bytes, struct webauthn_authenticator_data *ret);
@@ -45,7 +45,8 @@ bool webauthn_attestation_parse(struct str bytes, struct webauthn_authenticator_
 
 /* Returns true if the COSE key is one that webauthn_verify_signature supports. */
 bool webauthn_key_is_supported(struct str public_key);
-/* Verifies the signature of the authenticator data and the SHA-256 of the client data. */
+/* Verifies the key's signature over the authenticator data and the SHA-256 digest of the client
+ * data. */
 bool webauthn_verify_signature(struct arena *a, struct str public_key,
                                const struct webauthn_response *r);
 

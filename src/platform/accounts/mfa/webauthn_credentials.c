@@ -12,7 +12,7 @@
 
 enum { CHALLENGE = 32, TIMEOUT_MS = 60000, LONGEST_HOST = 253, LONGEST_OPTIONS = 32 * 1024 };
 
-/* The challenge follows from the ticket, so that the server need not store it. */
+/* Derives the challenge from the ticket. So the server need not store the challenge. */
 static void derive_challenge(const struct call *call, snowflake user_id, struct str ticket,
                              unsigned char ret[CHALLENGE])
 {
@@ -20,7 +20,8 @@ static void derive_challenge(const struct call *call, snowflake user_id, struct 
                     CHALLENGE);
 }
 
-/* Returns the host of the page that sent the call; of this server if no page did. */
+/* Returns the host of the page that sent the request (header Origin), or this server's host if
+ * there is no such header. */
 static struct str host_of_page(const struct call *call)
 {
     struct str origin = http_find_header(call->exchange->request, STR("Origin"));
@@ -268,7 +269,7 @@ static bool check_client_data(const struct call *call, const struct webauthn_res
            str_eq(webauthn_host_of_origin(call->arena, d.origin), host);
 }
 
-/* Checks that the key was touched, for a page of this host. */
+/* Checks that the user touched the key and that the key signed for this host. */
 static bool check_authenticator_data(const struct webauthn_authenticator_data *d, struct str host)
 {
     unsigned char hash[crypto_hash_sha256_BYTES];
@@ -353,7 +354,8 @@ enum err webauthn_consume_assertion(struct call *call, snowflake user_id, struct
         !check_authenticator_data(&d, row.rp_id) ||
         !webauthn_verify_signature(call->arena, row.public_key, &r))
         return ERR_MFA_CODE;
-    /* A counter that does not grow belongs to a copy of the key. */
+    /* A key increases its counter with each use. If the counter has not increased, somebody uses a
+     * copy of the key. */
     if ((d.sign_count || row.sign_count) && d.sign_count <= row.sign_count)
         return ERR_MFA_CODE;
     e = tx_exec(call->tx, USE,

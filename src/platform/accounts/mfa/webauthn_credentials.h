@@ -17,18 +17,19 @@ struct webauthn_credential {
 /* Writes the challenge of a ticket for a new key of this account, as JSON: {"publicKey": …}. */
 enum err webauthn_creation_options(struct call *call, const struct user *user, struct str ticket,
                                    struct str *ret);
-/* Writes the challenge of a ticket for the account's keys. A browser can use a key only on pages of
- * the host where the key was registered, so *ret is null if the account has no key for the page
- * that sent the call. */
+/* Writes the challenge of a ticket for the account's keys, as JSON. A browser offers a key only to
+ * pages of the host where the key was registered: *ret is null if the account has no key for the
+ * host of the calling page. */
 enum err webauthn_request_options(struct call *call, snowflake user_id, struct str ticket,
                                   struct opt_str *ret);
 
-/* Verifies a new key for the challenge of a ticket and stores it. If the key does not fit, adds an
- * error for the field "credential". */
+/* Verifies a new key's response to the challenge of a ticket and stores the key. If the response is
+ * invalid, adds a form error for the field "credential". */
 enum err webauthn_credential_register(struct call *call, snowflake user_id, struct str ticket,
                                       struct str credential, struct webauthn_credential *key);
-/* Verifies what a key signed for the challenge of a ticket; returns ERR_MFA_CODE if it does not
- * fit. A key accepts each ticket once, and no ticket that expires before the last one. */
+/* Verifies a key's response to the challenge of a ticket. Returns ERR_MFA_CODE if it is invalid. To
+ * prevent replays, a key accepts each ticket once, and no ticket that expires before one that the
+ * key already accepted. */
 enum err webauthn_consume_assertion(struct call *call, snowflake user_id, struct str ticket,
                                     struct str credential);
 

@@ -14,7 +14,7 @@ struct credential_draft {
 struct credential_patch {
     struct opt_str name;
 };
-/* Reply to POST: ticket and challenge, or the other members. */
+/* Reply to POST: either ticket and challenge (first call), or the other members (second call). */
 struct credential_reply {
     struct opt_str ticket, challenge;
     struct opt_id id;
@@ -122,7 +122,7 @@ static void emit_key_event(struct call *call, enum event event,
     call_emit_event(call, event, audience_of_user(call->caller->id), &key_schema, key);
 }
 
-/* Tells the account's clients that the second factor is now on or off. */
+/* Emits USER_UPDATE to the account's clients after the second factor was turned on or off. */
 static void emit_mfa_change(struct call *call, struct user *user, bool enabled)
 {
     user->mfa_enabled = enabled;
@@ -138,7 +138,8 @@ static enum err list_authenticators(struct call *call)
     return e ? e : call_reply_with_object(call, &keys);
 }
 
-/* The ticket is the proof of identity of the second call. */
+/* The second call contains the ticket of the first one. The ticket proves the identity, so no
+ * password is needed. */
 static enum err prepare_create_authenticator(struct call *call)
 {
     const struct credential_draft *in = call->body;

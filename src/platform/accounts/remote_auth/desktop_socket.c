@@ -129,8 +129,8 @@ static struct str user_payload_of(struct arena *arena, const struct user *u)
                       STR_ARGS(u->username));
 }
 
-/* Reads the row. Once the desktop has received the name of the person, a confirmed log-in gets its
- * ticket. */
+/* Reads the row of the log-in. Issues the ticket of a confirmed log-in only after the desktop has
+ * received the name of the person who scanned the code. */
 static enum err read_remote_login_row_of_desktop(struct call *call)
 {
     struct desktop *d = call_get_stage_data(call, "desktop");
@@ -278,7 +278,8 @@ static bool proof_equals(const struct opt_str *given, struct str expected)
            sodium_memcmp(given->value.p, expected.p, expected.n) == 0;
 }
 
-/* Clients send the nonce, or in an older form its SHA-256 digest as "proof". */
+/* Clients send the decrypted nonce or, in an older form of the protocol, its SHA-256 digest as
+ * "proof". */
 static bool handle_nonce_proof_of_desktop(struct desktop *d, const struct desktop_message *in)
 {
     unsigned char digest[crypto_hash_sha256_BYTES];

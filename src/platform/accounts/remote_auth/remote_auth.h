@@ -51,17 +51,21 @@ enum { REMOTE_LOGIN_SECONDS = 150 };
 /* Inserts a row for the key, replaces an older row of the same key, and deletes expired rows. */
 enum err remote_login_insert(struct tx *tx, snowflake id, struct str public_key,
                              struct str fingerprint);
-/* Finds a row that has not expired and whose scanning session, if any, is still logged in. */
+/* Finds a row unless it has expired or the session that scanned the code (if any) has logged
+ * out. */
 enum err remote_login_find(struct tx *tx, snowflake id, struct remote_login *ret, bool *ret_found);
 enum err remote_login_find_by_ticket(struct tx *tx, struct str ticket, struct remote_login *ret,
                                      bool *ret_found);
-/* Waiting → scanned, with a new handshake token. *ret_token.p is NULL if no row waits. */
+/* State change: waiting → scanned. *ret_token is a new handshake token; its p is NULL if no row
+ * with this fingerprint is waiting. */
 enum err remote_login_mark_scanned(struct call *call, struct str fingerprint,
                                    struct str *ret_token);
-/* Scanned → confirmed or cancelled, by the session that scanned. */
+/* State change: scanned → confirmed or cancelled. Only the session that scanned the code may do
+ * it. */
 enum err remote_login_confirm_or_cancel(struct call *call, struct str handshake_token,
                                         enum remote_login_state state, bool *ret_found);
-/* Confirmed → ticket. *ret_ticket.p is NULL if the row is not confirmed any more. */
+/* State change: confirmed → ticket issued. *ret_ticket.p is NULL if the row is no longer
+ * confirmed. */
 enum err remote_login_issue_ticket(struct tx *tx, snowflake id, struct str *ret_ticket);
 enum err remote_login_delete(struct tx *tx, snowflake id, bool *ret_deleted);
 

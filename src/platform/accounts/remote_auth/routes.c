@@ -119,8 +119,8 @@ static enum err decide_remote_login(struct call *call, enum remote_login_state s
     return e ? e : found ? OK : ERR_UNKNOWN_SESSION;
 }
 
-/* POST /users/@me/remote-auth/finish. Needs a proof of identity: a stolen token must not be able to
- * make further log-ins. */
+/* POST /users/@me/remote-auth/finish. Needs a proof of identity, because with a stolen token alone
+ * nobody may log in further devices. */
 static enum err finish_remote_login(struct call *call)
 {
     struct user user;

@@ -35,8 +35,8 @@ enum err remote_login_insert(struct tx *tx, snowflake id, struct str public_key,
                        NULL);
 }
 
-/* A row is valid while the session that scanned the code is logged in, so that everything that ends
- * the session ends the log-in, too. */
+/* Selects a row only while the session that scanned the code is logged in: whatever ends that
+ * session also ends the log-in by QR code. */
 #define FIND                                                                                      \
     "select r.id, r.user_id, r.public_key, r.state from remote_logins r where r.expires_at > $2 " \
     "and (r.token_id is null or exists (select 1 from tokens t where t.id = r.token_id and "      \

@@ -27,7 +27,8 @@ static size_t optional_field_size(enum member_kind kind)
     }
 }
 
-/* Each optional member begins with its enum field_presence, so both have the same address. */
+/* Each optional member starts with an enum field_presence, so a pointer to the member is also a
+ * pointer to its presence. */
 static enum field_presence *get_setting_presence(struct user_settings *s, const struct field *f)
 {
     return (enum field_presence *)((char *)s + f->offset);
@@ -65,7 +66,8 @@ static void apply_default_settings(struct user_settings *s)
             copy_setting_value(s, &user_settings_defaults, f);
 }
 
-/* If `all` is true, sets mutual_friends and mutual_guilds, too. Absent sources become false. */
+/* Completes the friend sources: if `all` is true, mutual_friends and mutual_guilds become true;
+ * absent sources become false. */
 static void fill_implied_friend_sources(struct arena *arena, struct user_settings *s)
 {
     const struct friend_sources *in = s->friend_source_flags.value;
@@ -204,11 +206,12 @@ enum err game_dm_access_find(struct tx *tx, snowflake user_id, int64_t *ret)
     return e;
 }
 
-/* Maximum bytes of JSON of all guild folders. 200 guilds in named folders need a third of it. */
+/* Maximum size in bytes of the JSON of all guild folders. The JSON of 200 guilds in named folders
+ * has about a third of it. */
 enum { MAX_FOLDERS_BYTES = 32 * 1024 };
 
-/* Limits the size of the guild folders, because they are stored as sent and are part of every
- * READY. Larger folders that an earlier version stored remain valid. */
+/* Limits the size of the guild folders, which are stored as sent and are part of every READY.
+ * Larger folders that an earlier program version stored remain valid. */
 static enum err check_guild_folders_size(struct call *call, const struct user_settings *in)
 {
     const struct str *folders = in->guild_folders.value.items;

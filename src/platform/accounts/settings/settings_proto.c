@@ -14,7 +14,7 @@ enum {
     PROTO_TYPES = 3,
     LONGEST_PROTO = 1024 * 1024, /* maximum number of base64 characters */
     FIELD_VERSIONS = 1,          /* number of the top-level field that the server writes */
-    FIELD_DATA_VERSION = 3,      /* number of the field inside FIELD_VERSIONS that counts changes */
+    FIELD_DATA_VERSION = 3,      /* number of the change counter inside FIELD_VERSIONS */
 };
 
 /* --- request bodies, replies and events ---------------------------------------------- */
@@ -118,7 +118,8 @@ static struct str encode_settings_proto(struct arena *a, int64_t version, struct
     return str_slice(text, size - 1);
 }
 
-/* Rows of earlier program versions lack the version field; where present, it comes first. */
+/* Returns whether the stored settings have the version field, which is always the first. Rows of
+ * earlier program versions lack it. */
 static bool settings_proto_has_version_field(struct arena *a, struct str text)
 {
     struct str begin;
@@ -172,8 +173,8 @@ static enum err get_settings_proto(struct call *call)
     return e ? e : call_reply_with_object(call, &(struct proto_reply_body){ p.settings, { 0 } });
 }
 
-/* Settings before and after a change. Because they may have 1 MiB, the thread pool merges and
- * encodes them. */
+/* Settings before and after a change. The thread pool merges and encodes them, because each may
+ * have 1 MiB. */
 struct settings_proto_merge {
     struct proto_row before, after;
     bool good;
@@ -335,8 +336,8 @@ static size_t json_members_find(const struct json_members *m, struct str key)
     return i;
 }
 
-/* Returns false if the text is not an object or has too many members. The last of several members
- * with the same key counts. */
+/* Returns false if the text is not an object or has too many members. If several members have the
+ * same key, the last one is used. */
 static bool json_members_read(struct arena *a, struct str text, struct json_members *ret)
 {
     struct json_reader r;
@@ -360,7 +361,7 @@ static bool json_members_read(struct arena *a, struct str text, struct json_memb
     return json_is_at_end(&r);
 }
 
-/* Replaces the members that the request has. */
+/* Replaces those members of the stored JSON object that the request contains. */
 static enum err merge_settings_json_members(struct call *call)
 {
     const struct json_settings *in = call->body;

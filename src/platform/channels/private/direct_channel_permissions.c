@@ -8,8 +8,8 @@
 #include "platform/accounts/settings/settings.h"
 #include "platform/members/members.h"
 
-/* Connection between the two users of a direct channel, which decides whether they may write to
- * each other. If several values apply, the first of them counts. */
+/* Connection between the two users of a direct channel. It decides whether they may write to each
+ * other. If several values apply, the one that is listed first is used. */
 enum dm_connection {
     CONNECTION_NONE,
     CONNECTION_BLOCK,
@@ -18,13 +18,14 @@ enum dm_connection {
     CONNECTION_GAME_FRIEND,
     CONNECTION_INSTALLED_APP,
     CONNECTION_REPLY,
-    CONNECTION_BOT, /* the other user is a bot, and there is no other connection */
+    CONNECTION_BOT, /* the other user is a bot, and no other value applies */
 };
 
-/* Parameters: $1 user, $2 other user, $3 channel, $4 user whose reply counts, $5 current time (a
- * guild can disable direct messages until a time); $6 is 0 to ignore common guilds. The cross joins
- * make SQLite start with the guilds of user $1, because $2 may be a bot in 100,000 guilds. Only
- * replies among the newest 100 messages count, which limits the cost. */
+/* Finds the connection of two users: $1 user, $2 other user, $3 channel, $4 user whose reply
+ * counts, $5 current time (a guild can disable direct messages until a given time), $6 is 0 to
+ * ignore common guilds. The cross joins make SQLite start with the guilds of user $1, because $2
+ * may be a bot in 100,000 guilds. To limit the cost, only replies among the newest 100 messages
+ * count. */
 static const char FIND_CONNECTION[] =
     "select case "
     "when exists (select 1 from relationships where user_id = $1 and target_id = $2 and type = 2) "
@@ -66,8 +67,8 @@ static const char COMMON_GUILDS[] =
     "where a.user_id = $1 and b.guild_id = a.guild_id and b.user_id = $2 and g.id = a.guild_id and "
     "g.removed = 0 and (g.dms_disabled_until is null or g.dms_disabled_until <= $3)";
 
-/* *ret is true if a common guild allows the message: the writer meets the guild's verification
- * level, and the receiver accepts direct messages from members of the guild. */
+/* *ret is true if at least one common guild allows the message. In that guild, the writer meets the
+ * verification level, and the receiver accepts direct messages from members. */
 static enum err find_guild_allowing_message(struct tx *tx, snowflake person, snowflake other,
                                             snowflake writer, bool *ret)
 {
@@ -95,8 +96,8 @@ static enum err find_guild_allowing_message(struct tx *tx, snowflake person, sno
     return e;
 }
 
-/* Finds the connection of a user who wants to write. A common guild counts only if it allows the
- * message. */
+/* Finds the connection to the receiver of a message. A common guild counts only if it allows the
+ * message (find_guild_allowing_message). */
 static enum err find_dm_connection_of_writer(struct tx *tx, const struct channel *c,
                                              snowflake person, snowflake other, snowflake writer,
                                              enum dm_connection *ret)
@@ -149,8 +150,8 @@ enum err require_private_channel(struct call *call)
     return channel_is_private(call->target.channel->type) ? OK : ERR_CHANNEL_TYPE;
 }
 
-/* Returns ERR_NO_GAME_FRIEND_DMS unless the receiver accepts messages of game friends
- * everywhere. */
+/* Returns ERR_NO_GAME_FRIEND_DMS unless the receiver accepts messages of game friends outside of
+ * the game, too. */
 static enum err check_game_friend_accepts_dms(struct tx *tx, snowflake to)
 {
     int64_t access;

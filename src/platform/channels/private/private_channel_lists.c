@@ -1,8 +1,7 @@
-/* private_channel_lists.c - writes a user's private channels as JSON with bounded memory.
- *
- * Channels are read in pages ordered by id, but the reply is ordered by latest message. So the JSON
- * of all channels is held in memory and sorted at the end; it needs a quarter of the memory of the
- * channel structs. */
+/* private_channel_lists.c - writes a user's private channels as JSON with bounded memory. Channels
+ * are read in pages ordered by id, but the reply is ordered by latest message. So the JSON of all
+ * channels is collected and sorted at the end. JSON needs a quarter of the memory of channel
+ * structs. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -97,7 +97,7 @@ static enum err open_direct_channel(struct call *call, snowflake with)
     return e ? e : call_reply_with_object(call, &c);
 }
 
-/* Returns the users that a body names, without the caller and duplicates. */
+/* Returns the users that a body names, without duplicates and without the caller. */
 static struct list list_named_users_except_caller(struct call *call, const struct list *named)
 {
     struct list others = { 0 };
@@ -179,7 +179,7 @@ static enum err add_recipient(struct call *call)
 
     if (!channel_is_private(c->type))
         return ERR_CHANNEL_TYPE;
-    /* An app manages this group, so users cannot add recipients. */
+    /* Only the app that manages the group can add recipients. */
     if (c->managed.given == GIVEN)
         return ERR_MISSING_PERMISSIONS;
     if (user->id == call->caller->id || in->access_token.given == GIVEN)
@@ -266,7 +266,7 @@ static enum err list_recipients_or_thread_members(struct tx *tx, snowflake chann
 {
     enum err e = channel_list_other_recipients(tx, channel_id, 0, ret);
 
-    /* Only private threads have no recipients; their thread members are read instead. */
+    /* A channel without recipients is a private thread: read its thread members. */
     return e || ret->count ? e : thread_member_ids_list(tx, channel_id, ret);
 }
 

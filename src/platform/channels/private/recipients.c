@@ -27,7 +27,8 @@ enum err channel_list_other_recipients(struct tx *tx, snowflake channel_id, snow
     return tx_read_ids(tx, OTHERS, BIND(v_id(channel_id), v_id(viewer)), ret);
 }
 
-/* Adds the recipient of a row with the columns channel id, nick, and the columns of the user. */
+/* Adds a recipient to a channel. The row has the columns channel id, nick, and those of the
+ * user. */
 static void add_recipient_from_row(const struct rows *r, struct channel *c)
 {
     struct arena *arena = tx_arena(r->tx);
@@ -99,8 +100,8 @@ static void last_pin_time_from_row(const struct rows *row, struct channel *c)
     c->last_pin_timestamp = row_optional_int(row, 1);
 }
 
-/* Merges the rows of a query into `channels`. The first column is the channel id; rows and channels
- * are both sorted by it. */
+/* Runs a query and calls `read` for each row with the row's channel. The first column is the
+ * channel id; rows and channels are both sorted by it. */
 static enum err merge_recipient_rows_into_channels(struct tx *tx, struct sql sql, snowflake user_id,
                                                    struct list *channels,
                                                    void (*read)(const struct rows *row,

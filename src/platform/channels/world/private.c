@@ -129,7 +129,7 @@ static enum err export_recipients(struct tx *tx, snowflake channel, struct opt_l
     return rows_end(&r);
 }
 
-/* Exports all private channels of this channel type: direct channels, or groups. */
+/* Exports all private channels of one type: direct channels, or groups. */
 static enum err export_private_channels(struct world_file_exporter *ex, int64_t type,
                                         struct opt_list *ret)
 {

@@ -59,7 +59,7 @@ static const struct forum_tag *find_tag_by_name_or_id(const struct list *tags, s
     return NULL;
 }
 
-/* Imports the tags of a forum. A tag that already exists retains its id. */
+/* Imports the tags of a forum. A tag that already exists keeps its id. */
 static enum err import_forum_tags(struct world_file_importer *im, const struct opt_list *in,
                                   snowflake forum, snowflake guild, const struct json_path *up,
                                   struct list *ret)
@@ -161,7 +161,7 @@ static enum err resolve_applied_tags(struct world_file_importer *im, const struc
     return e;
 }
 
-/* If the file names no members of a private thread, its creator becomes one. */
+/* If the file lists no members of a private thread, the thread's creator becomes a member. */
 static enum err import_thread_members(struct world_file_importer *im, const struct world_channel *c,
                                       snowflake id, struct list *people)
 {
@@ -238,7 +238,7 @@ static void export_forum_settings(const struct rows *r, struct tx *tx, struct wo
     c->default_tag_setting = export_nondefault_text(r, 6, NULL);
 }
 
-/* Omits tags that the forum no longer has, because an import could not resolve them. */
+/* Omits tags that the forum no longer has, because an import could not find them. */
 static void export_thread_tags(const struct rows *r, struct tx *tx, struct world_channel *c)
 {
     struct list ids = row_is_null(r, 8)

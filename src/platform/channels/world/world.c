@@ -213,7 +213,7 @@ static enum err import_channel_details(struct world_file_importer *im, const voi
     const struct world_channel *c = entry;
     snowflake id = 0, parent = 0, owner = 0;
 
-    /* Entries for which import_channel already reported a form error are skipped. */
+    /* Skip entries for which the first pass (import_channel) reported a form error. */
     if (form_has_error_at(im->form, at))
         return OK;
     enum err e =
@@ -233,8 +233,8 @@ static enum err import_channel_details(struct world_file_importer *im, const voi
     return e || !id ? e : world_file_import_fields(im, "channel", entry, at, id);
 }
 
-/* Third pass of the import, because a thread's tags belong to its forum, which the file may list
- * later. */
+/* Third pass of the import. It runs after all channels are imported, because a thread's tags belong
+ * to a forum that may follow later in the file. */
 static enum err import_thread_details(struct world_file_importer *im, const void *entry,
                                       const struct json_path *at, snowflake guild)
 {

@@ -31,7 +31,8 @@ struct world_tag {
 };
 extern const struct type world_tag_list;
 
-/* threads.c: import the fields of a forum or thread. Call them when all channels are imported. */
+/* threads.c: import_forum_fields and import_thread_fields import the fields of a forum or thread.
+ * Call them after all channels were imported. */
 enum err import_forum_fields(struct world_file_importer *im, const struct world_channel *c,
                              snowflake id, snowflake guild, const struct json_path *at);
 enum err import_thread_fields(struct world_file_importer *im, const struct world_channel *c,

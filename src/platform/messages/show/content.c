@@ -55,7 +55,7 @@ static void copy_json_without_hidden_content(struct content_copy *c, const struc
         return;
     }
     json_reader_init(&r, raw, c->arena);
-    r.values_max = UINT_MAX; /* no limit, because this program wrote the JSON */
+    r.values_max = UINT_MAX; /* No limit on the number of values: this program wrote the JSON. */
     json_enter_container(&r);
     if (t->kind == KIND_ARRAY) {
         json_begin_array(&c->json);

@@ -41,8 +41,8 @@ enum err reply_with_cached_message_page(struct call *call, const struct cached_m
 
 /* --- filling the page cache ---------------------------------------------------------- */
 
-/* A message with counter shards is not cacheable, because its row lacks the counts. Only
- * PostgreSQL, which does not use this cache, has counter shards. */
+/* Returns false if the reaction counts of the message are in counter shards, because its row then
+ * lacks the counts. Counter shards exist only on PostgreSQL, which does not use this cache. */
 static bool message_is_cacheable(const struct message *m)
 {
     return m->cached_json.p && m->reacted != HAS_REACTIONS_IN_COUNTER_SHARDS;

@@ -106,8 +106,8 @@ struct str message_encode_create_event(struct arena *arena, const struct message
 
 enum { AUTHORS_NOTED = 32 };
 
-/* Authors whose JSON the reply already contains, with its offset and length, so that it can be
- * copied. */
+/* Authors whose JSON the reply already contains, each with offset and length. If another message
+ * has the same author, the JSON is copied. */
 struct encoded_authors {
     struct {
         const struct user *user;

@@ -81,7 +81,7 @@ bool attachment_signature_is_valid(struct call *call, snowflake channel_id, snow
            parse_hex_number(ex, &until) && clock_s() < until;
 }
 
-/* Accounts to which a page of messages refers, so that each is read once. */
+/* Accounts to which a page of messages refers. Each account is read only once. */
 struct user_cache {
     const struct user *list[128];
     size_t count;
@@ -176,7 +176,7 @@ static enum err read_message_details(struct call *call, struct user_cache *peopl
     else if (message_author_is_missing(m))
         e = read_user_cached(call, people, m->author_id, &m->author);
     if (m->cached_json.p)
-        return e; /* all other fields are in the precomputed JSON */
+        return e; /* all other fields are contained in the precomputed JSON */
     for (size_t i = 0; !e && i < m->mentions.count; i++) {
         struct mentioned_user *mention = &((struct mentioned_user *)m->mentions.items)[i];
         const struct user *u;
@@ -213,7 +213,8 @@ static bool can_include_referenced_message(const struct message *m, const struct
     return !other->ephemeral_for || other->ephemeral_for == m->ephemeral_for;
 }
 
-/* Reads the referenced message, but not a message to which the referenced one refers. */
+/* Reads the message to which `m` refers. If that message refers to a third message, the third is
+ * not read. */
 static enum err read_referenced_message(struct call *call, struct user_cache *people,
                                         struct message *m)
 {

@@ -10,7 +10,8 @@
 
 #define UPLOAD_LIFE_US (INT64_C(24) * 3600 * 1000000)
 
-/* Maximum number per account, because each requested URL occupies a row and a job for one day. */
+/* Maximum number of unused uploads per account: each requested URL occupies a row and a job for one
+ * day. */
 enum { MOST_OPEN_UPLOADS = 100 };
 
 /* --- requesting upload URLs ---------------------------------------------------------- */
@@ -144,8 +145,8 @@ static enum err check_upload_url(struct call *call)
     return e;
 }
 
-/* Compares the length of the body with the declared size. The length of a chunked body is not known
- * earlier. */
+/* Compares the length of the body with the declared size. Runs after the whole body was received,
+ * because the length of a chunked body is not known before. */
 static enum err check_upload_length(struct call *call)
 {
     const struct received_upload *sent = call_get_stage_data(call, "received_upload");
@@ -226,7 +227,8 @@ static enum err convert_upload_to_attachment(struct call *call, const struct att
     return OK;
 }
 
-/* Appends to a copy of the list of uploaded files, because the handler may be retried. */
+/* Appends to a copy of the list of uploaded files: the handler may be retried, and must then find
+ * the original list. */
 enum err consume_uploads_named_in_body(struct call *call, snowflake owner_id, struct list *ret)
 {
     const struct message_send_state *sending = call_get_message_send_state(call);

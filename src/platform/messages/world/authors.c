@@ -25,8 +25,8 @@ static enum err read_webhook_author(struct world_file_importer *im, const struct
     return e;
 }
 
-/* Sets *ret if the text is the id of a webhook that does not exist. The message then has the name
- * that the deleted webhook had. */
+/* If the text is the id of a webhook that does not exist, sets *ret to this id. The imported
+ * message then shows the name that the webhook had. */
 static enum err find_deleted_webhook(struct world_file_importer *im, struct str text,
                                      snowflake *ret)
 {

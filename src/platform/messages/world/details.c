@@ -1,5 +1,6 @@
-/* details.c - import of the fields that only messages of other servers have in world files (JSON
- * data sets): type, flags, replies, mentions, components and attachments. */
+/* details.c - import of message fields that occur in world files (JSON data sets) only if the
+ * messages were copied from another chat server: type, flags, replies, mentions, components and
+ * attachments. */
 #include "platform/messages/internal.h"
 
 #include <inttypes.h>
@@ -43,7 +44,7 @@ void check_foreign_message_fields(struct form *form, const struct json_path *her
                                JSON_OBJECT, JSON_OBJECT);
 }
 
-/* Leaves out attachments whose file the archive does not have. */
+/* Omits attachments whose file is not in the archive of the copied guild. */
 static enum err import_attachment(struct world_file_importer *im, const struct world_attachment *in,
                                   struct message *ret)
 {

@@ -98,7 +98,8 @@ static const char READ_FORWARDS[] =
     "select id, snapshot, reference_message_id, reference_channel_id, reference_guild_id from "
     "messages where channel_id = $1 and snapshot is not null order by id";
 
-/* Omits values that an import would assume by default. */
+/* Sets fields whose value is the default of an import to absent, so that the exported file does not
+ * contain them. */
 static void omit_default_fields_of_forward(struct world_forward *f)
 {
     struct opt_str *const lists[] = { &f->mentions, &f->embeds, &f->components };

@@ -53,7 +53,7 @@ static const char READ_STICKER_MESSAGES[] =
     "c.id = m.channel_id where m.channel_id = $1 and m.sticker_items is not null order by m.id";
 static const char STICKER_EXISTS[] = "select 1 from stickers where id = $1 and guild_id = $2";
 
-/* Omits deleted stickers and stickers of other guilds, because an import could not find them. */
+/* Omits deleted stickers and stickers of other guilds: an import could not resolve their names. */
 static enum err export_sticker_items(struct tx *tx, struct str json, snowflake guild,
                                      struct opt_list *ret)
 {

@@ -133,8 +133,8 @@ static enum err insert_imported_message(struct world_file_importer *im,
     return message_update(im->tx, made);
 }
 
-/* Updates a message that was edited or pinned after the last import of the archive. An edit that is
- * newer here stays, and so do pins. */
+/* Updates a message that was edited or pinned at its source after the previous import. If the
+ * stored message has a later edit, that edit is not overwritten. A stored pin is not removed. */
 static enum err update_imported_message(struct world_file_importer *im,
                                         const struct world_message *m, snowflake channel,
                                         const struct json_path *up)
@@ -183,8 +183,9 @@ static enum err import_message(struct world_file_importer *im, const struct worl
     return e ? e : world_file_import_fields(im, "message", m, up, id);
 }
 
-/* The messages of a thread are counted and numbered from the first imported one on ($2), because a
- * long thread is imported in many small files. */
+/* SQL after messages were imported into a thread. $2 is the lowest id of the imported messages:
+ * counts and positions of earlier messages remain, because a long thread is imported in many small
+ * files. */
 static const char COUNT_MESSAGES_OF[] =
     "update channels set thread_message_count = thread_message_count + $3, thread_begun = case when "
     "thread_begun = 1 or exists (select 1 from messages m where m.channel_id = $1 and m.id >= $2 "

@@ -7,8 +7,9 @@
 
 struct world_message {
     struct opt_id id;
-    struct opt_str author, webhook;      /* exactly one of the two is present */
-    struct opt_str username, avatar_url; /* name and avatar, if they differ from the webhook's */
+    struct opt_str author, webhook; /* exactly one of author and webhook is present */
+    struct opt_str username,
+        avatar_url; /* name and avatar of the message, if they differ from those of the webhook */
     struct str content;
     struct opt_int at, minutes_ago, edited_at;
     struct opt_str embeds;
@@ -16,7 +17,7 @@ struct world_message {
     struct opt_object forward; /* struct world_forward */
     struct opt_list stickers;  /* struct str */
 
-    /* Fields of messages of other servers; details.c imports them. */
+    /* Fields of messages that were copied from another chat server; details.c imports them. */
     struct opt_int type, flags, pinned_at;
     struct opt_bool tts, mention_everyone;
     struct opt_str components, sticker_items, interaction_metadata; /* JSON */
@@ -26,7 +27,7 @@ struct world_message {
     struct opt_list attachments;   /* struct world_attachment */
     struct opt_object reference;   /* struct world_reference */
 };
-/* An attachment whose bytes an archive has. */
+/* An attachment whose file is in the archive of a copied guild. */
 struct world_attachment {
     snowflake id;
     struct str filename;
@@ -52,13 +53,13 @@ struct world_forward {
 
 extern const struct type world_forward_type, world_attachment_list, world_reference_type;
 
-/* details.c: fields that only messages of other servers have in world files (JSON data sets). */
+/* details.c: import of fields that only messages copied from another chat server have. */
 void check_foreign_message_fields(struct form *form, const struct json_path *here,
                                   const struct world_message *m);
 enum err import_foreign_message_fields(struct world_file_importer *im,
                                        const struct world_message *m, const struct json_path *up,
                                        struct message *ret);
-/* Applies an edit to a message that is stored already. */
+/* Applies an edit in the world file to a message that is already stored. */
 enum err import_message_edit(struct world_file_importer *im, const struct world_message *m,
                              const struct json_path *up, struct message *ret);
 
@@ -68,7 +69,7 @@ void import_forwarded_snapshot(struct world_file_importer *im, const struct worl
 enum err export_forwarded_snapshots(struct world_file_exporter *ex, struct world_file_entries to);
 /* authors.c: the author of an imported message. .author is 0 if a form error was reported. */
 struct imported_message_author {
-    snowflake author, webhook; /* both are the webhook's id if a webhook is the author */
+    snowflake author, webhook; /* If a webhook is the author, both are the webhook's id. */
     struct opt_str name, avatar;
 };
 enum err import_message_author(struct world_file_importer *im, const struct world_message *m,
