@@ -1,5 +1,5 @@
-/* changed_channel.c - which sessions gain or lose a channel by a CHANNEL_UPDATE with new
- * overwrites. */
+/* changed_channel.c - determines which sessions gain or lose a channel when CHANNEL_UPDATE changes
+ * its overwrites. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -19,7 +19,7 @@ void dispatch_begin(struct gateway_loop *h, struct gateway_event *n);
 /* Returns true if the event is delivered, false if the time budget is spent or a store read is
  * pending. */
 bool dispatch_continue(struct gateway_loop *h);
-void dispatch_abort(struct gateway_loop *h); /* aborts the delivery in progress, if any */
+void dispatch_abort(struct gateway_loop *h); /* aborts the delivery in progress, if there is one */
 /* Delivers one missed event to a session that has moved to this loop. */
 void dispatch_missed_event(struct session *s, struct gateway_event *n);
 

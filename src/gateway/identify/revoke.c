@@ -16,14 +16,14 @@ struct credential_revocation {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
     snowflake account;
-    bool one; /* revoke only this token; otherwise all tokens of the account */
+    bool one; /* true: revoke only this token; false: revoke all tokens of the account */
     unsigned char token[8];
     uint64_t revocation_count;
 };
 
 /* Returns whether the revocation applies to the credential. A client may already have identified
- * with a new token, for example after a password reset: a credential that was read after the
- * revocation has the same or a higher revocation count. */
+ * with a new token, for example after a password reset. Such a credential was read after the
+ * revocation, so its revocation count is the same or higher, and it stays valid. */
 static bool credential_is_revoked(const struct credential_revocation *r, snowflake account,
                                   const unsigned char *token, uint64_t forgets)
 {
@@ -31,8 +31,8 @@ static bool credential_is_revoked(const struct credential_revocation *r, snowfla
            (!r->one || memcmp(token, r->token, sizeof r->token) == 0);
 }
 
-/* Marks authentications in progress. A token contains its account id, so they are found before the
- * token is read from the store. */
+/* Marks authentications in progress as revoked. A token contains its account id, so the account is
+ * known before the token is read from the store. */
 static void revoke_authentications(const struct credential_revocation *r)
 {
     struct link *list = &r->gateway_loop->authentications;
@@ -46,8 +46,8 @@ static void revoke_authentications(const struct credential_revocation *r)
     }
 }
 
-/* Returns whether the session can end now. A session that READY was not sent to is ended by its
- * identification. */
+/* Returns whether the session can end now. If READY was not sent yet, the code that handles
+ * IDENTIFY ends the session later. */
 static bool session_can_end_on_loop(const struct session *s, const struct gateway_loop *h)
 {
     return s->gateway_loop == h && s->link.next && session_is_ready(s);
@@ -98,7 +98,8 @@ static void on_revocation_posted(struct loop_message *post)
 void gateway_revoke_credential(struct gateway *g, snowflake account, const unsigned char *token,
                                uint64_t forgets)
 {
-    /* Messages posted with this lock held reach the loops before their gateway state is freed. */
+    /* A message that is posted while this lock is held reaches the loop before the loop's gateway
+     * state is freed. */
     pthread_mutex_lock(&g->publishing);
     for (unsigned i = 0; i < g->gateway_loop_count; i++) {
         struct credential_revocation *r = mem_new(sizeof *r);

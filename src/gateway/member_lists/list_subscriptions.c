@@ -15,8 +15,9 @@
 #include "gateway/wire/protocol.h"
 
 enum {
-    STEP_NS = 2 * 1000 * 1000,         /* time limit of a step (struct timed_step), in ns */
-    SUBSCRIPTIONS_PER_CLOCK_CHECK = 8, /* subscriptions between two reads of the clock */
+    STEP_NS = 2 * 1000 * 1000, /* time limit of one struct timed_step, in ns */
+    /* Number of subscriptions handled between two reads of the clock. */
+    SUBSCRIPTIONS_PER_CLOCK_CHECK = 8,
 };
 
 /* The time limit of one step on the loop. Work on many subscriptions is divided into such steps. */
@@ -183,8 +184,9 @@ static bool visit_list_subscriptions(struct member_table *r,
     return false;
 }
 
-/* Moves a subscription to the list of its channel. Returns false if this move has already handled
- * the subscription, and thus all after it. */
+/* Moves a subscription to the member list that its channel has now. Returns false if this pass over
+ * the subscriptions has already handled it: then the pass has handled all subscriptions after
+ * it. */
 static bool move_list_subscription(struct member_table *r, struct list_subscription *u)
 {
     struct channel_member_list *l = map_get(&r->move.moved_to, u->channel_id);
@@ -251,8 +253,8 @@ void member_lists_remove_session(struct session *s, bool ends)
     }
 }
 
-/* Checks the session's presence again: a session that moves between loops does not count as online
- * in its guilds (online_members.h). */
+/* Updates the online status of the session's user in the member lists of its guilds: while a
+ * session moves between loops, it does not count as online (online_members.h). */
 static void recheck_presence_in_member_lists(struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -266,7 +268,7 @@ static void recheck_presence_in_member_lists(struct session *s)
 }
 
 /* Posted task that adds a session to its member lists in steps: a session may show a thousand
- * lists, each of a channel with a thousand overwrites. */
+ * member lists, each of a channel with a thousand overwrites. */
 struct enter_lists_post {
     struct loop_message post;
     struct gateway_loop *gateway_loop;
@@ -382,8 +384,8 @@ void deserialize_list_subscriptions(struct serial_reader *r, struct session *s)
         deserialize_list_subscription(r, s);
 }
 
-/* Finds the session's subscription to a channel. Sets *ret_oldest and *ret_count to the oldest
- * subscription and the number of subscriptions in the guild. */
+/* Finds the session's subscription to the member list of a channel. Sets *ret_oldest and *ret_count
+ * to the session's oldest subscription and number of subscriptions in the guild. */
 static struct list_subscription *list_subscription_find(const struct session *s, snowflake guild_id,
                                                         snowflake channel_id,
                                                         struct list_subscription **ret_oldest,
@@ -407,7 +409,8 @@ static struct list_subscription *list_subscription_find(const struct session *s,
     return found;
 }
 
-/* With more than LIST_CHANNELS_PER_GUILD subscriptions in a guild the oldest one is dropped. */
+/* Subscribes the session to the member list of a channel. If the session has more than
+ * LIST_CHANNELS_PER_GUILD subscriptions in the guild, its oldest one is dropped. */
 static void subscribe_to_channel_list(struct session *s, snowflake guild_id, snowflake channel_id,
                                       const struct list_range *ranges, size_t count)
 {

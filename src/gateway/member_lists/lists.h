@@ -28,12 +28,13 @@ struct serial_reader;
 struct session;
 struct str;
 
-/* Called when the loop begins to deliver an event. */
+/* Called when the loop begins to deliver an event: records which members and lists the event
+ * changes. */
 void member_lists_on_event(struct gateway_loop *h, const struct gateway_event *n);
 /* Called when the presence of a member has changed. Thread-safe. */
 void member_lists_on_presence(struct gateway *g, snowflake guild_id, snowflake user_id);
-/* Removes the session from its member lists, because it ends, or moves to another loop with its
- * subscriptions. */
+/* Removes the session from its member lists. If `ends` is false, the session moves to another loop
+ * with its subscriptions. */
 void member_lists_remove_session(struct session *s, bool ends);
 /* Called when the session has arrived on its new loop and is subscribed to its guilds. */
 void member_lists_on_session_arrived(struct session *s);

@@ -8,7 +8,7 @@
 
 enum {
     ROUND_INTERVAL_MS = 1000, /* minimum time between two update rounds, in ms */
-    PAUSE_FACTOR = 9,         /* pause after an update round, as a multiple of its duration */
+    PAUSE_FACTOR = 9, /* pause after an update round, as a multiple of the duration of the round */
     SENT_BYTES_PER_MS = 5000, /* limit of the rate at which rows are sent: 5 MB per second */
     MEMBERS_FREED_PER_TASK = 4096,
 };
@@ -45,8 +45,8 @@ struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflak
     map_init(&r->changed_members);
     map_init(&r->move.moved_to);
     map_put(&h->member_tables->map, guild_id, r);
-    /* From now on changed members are recorded in the member table; member_table_begin_reads reads
-     * the current members. */
+    /* From now on changed members of the guild are recorded. member_table_begin_reads reads the
+     * current members. */
     guild_set_has_member_lists(&h->gateway->online_members, guild_id, true);
     return r;
 }
@@ -150,8 +150,8 @@ static void free_unused_lists(struct member_table *r)
     }
 }
 
-/* Returns the pause after an update round: by its duration or by the bytes sent, whichever is
- * longer. */
+/* Returns the pause after an update round, in ms. It depends on the duration of the round and on
+ * the bytes sent; the longer pause counts. */
 static int64_t pause_after_member_list_round_ms(const struct member_table *r)
 {
     int64_t by_time = PAUSE_FACTOR * (clock_monotonic_ns() - r->began) / 1000000;
@@ -199,7 +199,8 @@ static bool member_list_round_timer_is_running(const struct member_table *r)
     return r->pace.link.next != NULL;
 }
 
-/* A new subscription waits for the next update round if that round must read all members anyway. */
+/* A new subscription gets its rows in a quick round. But if the next update round must read all
+ * members, the subscription waits for that round. */
 void member_table_start_update_round(struct member_table *r)
 {
     r->pending.fresh = true;
@@ -261,7 +262,7 @@ static void member_table_record_change(struct member_table *r, snowflake user_id
     enum member_change before =
         (enum member_change)(uintptr_t)map_get(&r->pending.changed_members, user_id);
 
-    /* In a large guild, offline members that are in no list can be ignored. */
+    /* In a large guild, an offline member who is in no member list can be ignored. */
     if (!r->has_offline && !r->pending.wants_members && !map_get(&r->members, user_id) &&
         !gateway_account_status(r->gateway_loop->gateway, user_id, NULL))
         return;

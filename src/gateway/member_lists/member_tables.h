@@ -15,7 +15,7 @@ enum {
     RANGES_PER_SUBSCRIPTION = 5,  /* row ranges per subscription */
     ROWS_PER_RANGE = 100,         /* rows per range */
     LIST_CHANNELS_PER_GUILD = 10, /* channels per guild whose lists a session may show */
-    LIST_GROUPS_MAX = 256,        /* number of roles of a guild, plus "online" and "offline" */
+    LIST_GROUPS_MAX = 256, /* maximum number of roles of a guild, plus "online" and "offline" */
 };
 
 struct list_range {
@@ -30,7 +30,7 @@ struct list_subscription {
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
     struct member_list_window *window;
-    uint64_t round; /* number of the last update round that handled the subscription */
+    uint64_t round; /* number of the last update round in which this subscription was handled */
     uint64_t moves; /* list_subscription_moves.moves when this was last checked */
     bool fresh;     /* the client needs all rows */
 };
@@ -38,44 +38,47 @@ struct list_subscription {
 struct member_list_window {
     struct link link; /* in channel_member_list.windows */
     struct channel_member_list *list;
-    struct link subscriptions; /* list of subscriptions; already handled ones are last */
+    /* Items: struct list_subscription; those handled in this update round are last. */
+    struct link subscriptions;
     size_t subscription_count, fresh_count;
     struct list_range ranges[RANGES_PER_SUBSCRIPTION];
     uint32_t count;
-    uint64_t sent_hashes[RANGES_PER_SUBSCRIPTION]; /* hashes of the rows that were last sent, per
-                                                      range */
-    uint64_t round;                                /* last update round that handled the window */
+    /* Per row range: hash of the rows that were sent last. */
+    uint64_t sent_hashes[RANGES_PER_SUBSCRIPTION];
+    uint64_t round; /* number of the last update round in which this window was handled */
 };
 
 struct channel_member_list {
     struct link link; /* in roster.lists */
     struct member_table *table;
     char id[LIST_ID_MAX];
-    struct channel_overwrites *rule; /* copy of the overwrites of the list's first channel */
+    /* Copy of the overwrites of the first channel that had this list. */
+    struct channel_overwrites *rule;
     struct member_order order;
     struct link windows;
     struct map windows_by_hash; /* hash of the row ranges -> struct member_list_window */
     bool built;
-    size_t at;              /* position in the table's members up to which the list is built */
-    uint64_t updated_round; /* number of the last update round that applied changed members */
+    size_t at; /* index in member_table.members up to which the list is built */
+    /* Number of the last update round that applied member changes to the list. */
+    uint64_t updated_round;
 };
 
 /* Work for the next update round of a member table. */
 struct member_table_pending_work {
     struct map changed_members; /* user id -> enum member_change */
     bool wants_roles, wants_members, wants_ids;
-    bool fresh;             /* a new subscription waits for its first rows */
+    bool fresh;             /* a new subscription has not received its first rows */
     bool has_outdated_rows; /* a session could not be sent its rows, or a session has left a list */
 };
 
 /* Moves subscriptions to other member lists, because permissions changed. */
 struct list_subscription_moves {
     bool moving;         /* moves are in progress */
-    uint64_t moves;      /* number of moves of subscriptions begun so far */
+    uint64_t moves;      /* number of times that moving was begun */
     struct map moved_to; /* while moving: channel id -> struct channel_member_list */
 };
 
-/* Members that were added or removed since the lists were last updated. */
+/* Members that were added or removed since the member lists were last updated. */
 struct member_table_changes {
     struct ordered_member **added, **removed;
     size_t added_count, added_cap, removed_count, removed_cap;
@@ -104,14 +107,15 @@ struct member_table {
     /* The fields from here on describe the current update round. */
     bool running, quick;
     struct member_table_read read;
-    bool reading_members; /* members are being read; lists are updated afterwards */
+    bool reading_members; /* members are being read; the member lists are updated afterwards */
     struct list_subscription_moves move;
     uint64_t round;
-    int64_t began;              /* start of the round (clock_monotonic_ns) */
-    int64_t sent_bytes;         /* bytes sent since the last pause */
-    int64_t pause_until;        /* end of the pause (clock_steady_ms) */
-    struct map changed_members; /* changed members of this round: user id -> enum member_change */
-    size_t changed_at;          /* position in `changed_members` */
+    int64_t began;       /* start of the round (clock_monotonic_ns) */
+    int64_t sent_bytes;  /* bytes sent since the last pause */
+    int64_t pause_until; /* end of the pause (clock_steady_ms) */
+    /* User id -> enum member_change, of members that this round updates. */
+    struct map changed_members;
+    size_t changed_at; /* position in `changed_members` */
     struct member_table_changes changed;
     struct list_update *update;
     struct deadline pace;
@@ -143,7 +147,8 @@ void member_table_continue_update_round(struct member_table *r);
 
 /* --- member_table_reads.c ------------------------------------------------------------- */
 
-/* Tasks of an update round. They return false if there was nothing to do. */
+/* Tasks of an update round, which run one after the other. Each returns false if it had nothing to
+ * do. */
 bool member_table_begin_reads(struct member_table *r);
 bool member_table_process_changes(struct member_table *r);
 uint32_t member_table_compute_rank(const struct member_table *r, const struct ordered_member *m);
@@ -175,12 +180,12 @@ void list_subscription_free(struct list_subscription *u);
 bool list_subscription_can_view(const struct list_subscription *u);
 void list_subscription_set_needs_all_rows(struct list_subscription *u, bool fresh);
 void member_list_window_free(struct member_list_window *f);
-/* Move subscriptions to the member lists that changed overwrites require, in steps.
- * move_some_list_subscriptions returns false when done. */
+/* Move subscriptions to other member lists after overwrites have changed, in steps.
+ * move_some_list_subscriptions returns false when all are moved. */
 void list_subscription_moves_begin(struct member_table *r);
 bool move_some_list_subscriptions(struct member_table *r);
-/* Ends all subscriptions of a guild in which this loop has no session any more, in steps. Returns
- * false when done. */
+/* Ends all subscriptions to member lists of a guild, in steps, because no session of this loop is
+ * in the guild any more. Returns false when all have ended. */
 bool end_some_list_subscriptions(struct member_table *r);
 
 #endif
