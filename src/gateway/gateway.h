@@ -132,7 +132,7 @@ struct gateway_options {
     struct auth *auth;
     const struct gateway_source *source;
     struct gateway_hooks hooks;
-    /* Base of the URLs that clients get; NULL means the client's Host header. */
+    /* URL with the host for resume_gateway_url; NULL means the client's Host header. */
     const char *public_url;
     unsigned max_guilds;          /* per bot session; 0 means 2500 */
     unsigned max_sessions;        /* per user; 0 means 50 */

@@ -45,9 +45,9 @@ static void write_session_fields_json(const struct identification *i,
     json_write_raw(j, STR(GATEWAY_TRACE));
 }
 
-/* Writes resume_gateway_url from the Host header that the client sent, without a query. If no Host
- * header is stored, the URL has the local address of the socket, so it always leads to this
- * server. */
+/* Writes resume_gateway_url with the host of the option public_url, or else of the Host header that
+ * the client sent. If there is neither, the URL has the local address of the socket, so it always
+ * leads to this server. */
 static void write_resume_url_json(const struct gateway_socket *p, struct json_writer *j)
 {
     const char *set = p->gateway_loop->gateway->options.public_url;

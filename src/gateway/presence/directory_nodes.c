@@ -1,8 +1,8 @@
 /* directory_nodes.c - receives the sessions of other nodes.
  *
  * Clients of a dead node may resume on another node. So the sessions of a dead node are shown as
- * online as long as disconnected sessions (SHOW_OFFLINE_MS), and stay in the directory as long as
- * they can be resumed (SESSION_EXPIRY_MS). */
+ * online for as long as disconnected sessions are (SHOW_OFFLINE_MS). They stay in the directory for
+ * as long as they can be resumed (SESSION_EXPIRY_MS). */
 #include <string.h>
 
 #include "base/clock.h"
@@ -18,18 +18,19 @@
 
 enum {
     REQUEST_INTERVAL_MS = 300,
-    SESSIONS_PER_CALL = 500 /* sessions of a dead node that one call handles */
+    SESSIONS_PER_CALL = 500 /* number of sessions of a dead node that one call handles */
 };
 
 struct directory_node {
     uint32_t identity;
     uint64_t change_number; /* change number of the last message, if `known` */
-    bool up_to_date;        /* no message of the node was missed */
-    uint32_t round;         /* number of full updates (DIRECTORY_ALL) received from the node */
-    uint64_t next_piece;    /* next part of the full update in progress, or 0 */
-    int64_t asked_at;       /* time of the last request (clock_monotonic_ns), or 0 */
-    int64_t gone_at;        /* when the node was first missing (clock_steady_ms); 0 if alive */
-    struct link sessions;   /* items: struct remote_session */
+    bool up_to_date;        /* no message of the node was lost since its last full update */
+    uint32_t round;         /* number of full updates received from the node */
+    uint64_t next_piece;    /* index of the next part of the full update in progress, or 0 */
+    int64_t asked_at; /* when DIRECTORY_REQUEST_ALL was last sent (clock_monotonic_ns), or 0 */
+    /* When the node was first found missing (clock_steady_ms); 0 if the node is alive. */
+    int64_t gone_at;
+    struct link sessions; /* items: struct remote_session */
 };
 
 static void update_online_members_of_guilds(struct gateway *g, const struct remote_session *r,
@@ -121,7 +122,7 @@ static void read_guilds_of_session_record(struct serial_reader *in, struct remot
     }
 }
 
-/* Parses a session record. Returns NULL if the record is malformed. */
+/* Parses the record of a session. Returns NULL if the record is malformed. */
 static struct remote_session *read_session_record(struct serial_reader *in)
 {
     struct remote_session *r = mem_new(sizeof *r);
@@ -201,7 +202,7 @@ static void handle_session_removal(struct session_directory *d, const struct dir
     pthread_mutex_lock(&d->gateway->lock);
     struct remote_session *r = map_get(&d->gateway->remotes, number);
     pthread_mutex_unlock(&d->gateway->lock);
-    /* Another node may have published the session meanwhile. */
+    /* If another node has published the session meanwhile, the record stays. */
     if (r && r->server == p->identity)
         remote_session_show_offline_and_remove(d, r);
 }
@@ -404,7 +405,8 @@ void directory_on_session_lost(struct session_directory *d, struct str record)
     remote_session_free(r);
 }
 
-/* Shows up to SESSIONS_PER_CALL sessions as offline. Returns true if no session is left. */
+/* Shows up to SESSIONS_PER_CALL sessions of a dead node as offline. Returns true if the node has no
+ * session left. */
 static bool show_some_node_sessions_offline(struct session_directory *d, struct directory_node *p)
 {
     unsigned was_shown_offline = 0;
@@ -446,7 +448,8 @@ static void handle_alive_directory_node(struct session_directory *d, struct dire
     directory_node_request_all_sessions(d, p);
 }
 
-/* Handles a node that is missing. Returns true if the node has no session left. */
+/* Handles a node that is missing from the living nodes. Returns true if the node has no session
+ * left. */
 static bool handle_missing_directory_node(struct session_directory *d, struct directory_node *p)
 {
     int64_t now = clock_steady_ms();

@@ -68,7 +68,8 @@ static void publish_presence(struct gateway *g, snowflake user_id, struct audien
     buf_clear(&out);
 }
 
-/* In a large guild only bots with the intent GUILD_PRESENCES get presences. */
+/* Returns whether presences must be published to the guild. In a large guild only bots with the
+ * intent GUILD_PRESENCES get presences. */
 static bool guild_receives_presence(const struct gateway *g, const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -114,7 +115,8 @@ static void publish_presence_to_friends(struct gateway *g, snowflake user_id,
             publish_presence(g, user_id, audience_of_user(ids[i]), l);
 }
 
-/* A changed presence for the friends of an account, who are read from the store first. */
+/* A changed presence that must be announced to the friends of an account. The friends are read from
+ * the store first. */
 struct friends_announcement {
     struct session_store_read store_read;
     snowflake user_id;
@@ -130,8 +132,8 @@ static enum err read_account_friends(struct session_store_read *l, struct tx *tx
     return l->gateway_loop->gateway->options.source->friends(tx, t->user_id, &t->friends);
 }
 
-/* Returns whether the presence has not changed again while the friends were read. If it has, a
- * later announcement sends the new presence. */
+/* Returns whether the presence is still the one that was announced last. If it changed again while
+ * the friends were read, a later announcement sends the new presence. */
 static bool announced_presence_is_current(struct gateway *g, const struct friends_announcement *t)
 {
     bool still = t->presence.statuses.whole == PRESENCE_INVISIBLE;
@@ -178,7 +180,7 @@ static bool update_announced_presence(struct session *s, bool ending, struct acc
     c.but = ending ? s : NULL;
     pthread_mutex_lock(&g->lock);
     bool changed = account_update_announced_presence(map_get(&g->accounts, s->caller.id), &c, ret);
-    /* Other loops that read presences because of this event must not count the ending session. */
+    /* This event makes other loops read presences. They must no longer count the ending session. */
     s->presence.shown_offline |= ending;
     pthread_mutex_unlock(&g->lock);
     return changed;
@@ -269,7 +271,8 @@ bool presence_on_remote_session_change(struct gateway *g, const struct remote_se
     memset(&l.statuses, PRESENCE_INVISIBLE, sizeof l.statuses);
     pthread_mutex_lock(&g->lock);
     struct account *a = map_get(&g->accounts, r->user_id);
-    /* Without sessions there is no announced presence to compare with, so it counts as changed. */
+    /* If the account is not known, there is no announced presence to compare with: treat the
+     * presence as changed. */
     bool changed = !a || account_update_announced_presence(a, &c, &l);
     pthread_mutex_unlock(&g->lock);
     if (!changed)

@@ -18,19 +18,22 @@ enum client_kind client_kind_from_name(const char *client);
 enum presence_status parse_presence_status(struct opt_str word, enum presence_status fallback);
 const char *presence_status_name(enum presence_status status);
 
-/* Announces a pending presence change if the rate limit allows it. */
+/* Called at the end of a rate limit window: announces the pending presence change, if there is
+ * one. */
 void on_presence_rate_limit_window_end(struct deadline *d);
-/* Announce the account's presence if it has changed: presence_on_session_begin when a session
- * begins (`friends` are user ids; NULL for bots), presence_on_session_change when a session is
- * shown as offline, is resumed or, with `ending`, ends. */
+/* Announce the account's presence if it has changed. presence_on_session_begin is called when a
+ * session begins; `friends` are user ids, NULL for bots. presence_on_session_change is called when
+ * a session is shown as offline, is resumed or (with `ending`) ends. */
 void presence_on_session_begin(struct session *s, const struct list *friends);
 void presence_on_session_change(struct session *s, bool ending);
-/* Updates the online members of the session's guilds after its visibility may have changed. */
+/* Called when the session may have become visible or invisible: updates the online members of the
+ * session's guilds. */
 void presence_update_visibility(struct session *s);
-/* Announces the presence to a guild that the session subscribed to after READY. */
+/* Announces the presence to a guild to which the session was subscribed after READY. */
 void presence_announce_to_guild(struct session *s, snowflake guild_id);
-/* presence_activities_json returns the activities of op 3 as JSON; session_set_activities stores
- * the valid ones. The latter needs the gateway's lock once other threads can see the session. */
+/* presence_activities_json returns the activities of op 3 as JSON. session_set_activities stores
+ * the valid activities; it needs the gateway's lock if other threads can see the session
+ * already. */
 struct str presence_activities_json(const struct presence_update *in);
 void session_set_activities(struct session *s, struct str raw, struct arena *arena);
 

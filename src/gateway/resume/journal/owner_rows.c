@@ -69,7 +69,8 @@ static const char INSERT_MISSING_NODE[] =
 static const char SELECT_RECENTLY_MISSING[] = "select 1 from past_servers where identity = $1 and "
                                               "missed_ms > $2";
 static const char DELETE_OLD_MISSING[] = "delete from past_servers where missed_ms <= $1";
-/* If a missing node is alive again, delete its row: a later stop starts a new grace period. */
+/* Deletes the row of a missing node that is alive again, so that a new grace period begins when it
+ * is missing next time. */
 static const char DELETE_RETURNED_NODES[] = "delete from past_servers where identity in "
                                             "(select n.identity from nodes n where n.state = 1)";
 

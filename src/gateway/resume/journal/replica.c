@@ -10,7 +10,8 @@
 enum {
     REPLICA_NODES_MAX = 4096, /* limit of nodes that store copies */
     EVICTED_PER_CALL = 1024,
-    REPLICATION_SLACK_MS = 60 * 1000, /* longer than the time in which each session is sent again */
+    /* Added to the time for which a copy is stored; longer than one full resend. */
+    REPLICATION_SLACK_MS = 60 * 1000,
 };
 
 struct replicas *replica_new(uint32_t identity)
@@ -60,7 +61,8 @@ static void handle_replica_hello(struct replicas *k, uint32_t identity, struct s
         map_put(&k->replicas, identity, (void *)(uintptr_t)identity);
 }
 
-/* Removes dead nodes from the set of nodes that store copies; living nodes repeat REPLICA_HELLO. */
+/* Removes dead nodes from the set of nodes that store copies. A node that was removed by mistake is
+ * added again by its next REPLICA_HELLO. */
 static void remove_dead_replica_nodes(struct replicas *k, const uint32_t *identities, size_t count)
 {
     struct map living;
@@ -100,7 +102,8 @@ bool all_replica_nodes_are_in_set(struct replicas *k, uint32_t owner, const stru
     size_t at = 0;
 
     pthread_mutex_lock(&k->lock);
-    bool are_in_set = k->replicas.count > 0; /* false after the start, when no node is known */
+    /* False after the start of this node, when it knows no node that stores copies. */
+    bool are_in_set = k->replicas.count > 0;
     while ((identity = (uintptr_t)map_next(&k->replicas, &at)))
         are_in_set = are_in_set && (identity == k->identity || identity == owner ||
                                     map_get(identities, identity));

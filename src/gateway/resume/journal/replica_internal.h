@@ -13,7 +13,7 @@
 /* State of the messages received from one loop of a node. */
 struct replica_loop {
     uint64_t messages, position;
-    uint64_t gaps; /* number of gaps in the message numbers */
+    uint64_t gaps; /* number of gaps found so far in the message numbers of this loop */
 };
 
 struct replica_node {
@@ -28,10 +28,10 @@ struct replica_session {
     uint32_t identity;   /* owner node */
     int64_t received_ms; /* when the whole session was last received, in ms */
     unsigned sent_by;    /* index of the loop that sent the whole session */
-    uint64_t began;      /* seq at which the owner's journal of the session begins */
-    uint64_t gaps;       /* number of gaps of that loop when the whole session was received */
+    uint64_t began;      /* first seq that the owner's journal has of the session */
+    uint64_t gaps;       /* value of replica_loop.gaps when the whole session was received */
     bool borrowed;       /* another replica sent this copy; then `position` is valid */
-    uint64_t position;   /* position of the session's loop, if borrowed */
+    uint64_t position;   /* event position of the session's loop; valid if `borrowed` */
     struct journal_slot slot;
 };
 
@@ -41,27 +41,28 @@ struct replicas {
     struct map nodes;     /* node identity -> struct replica_node */
     struct map sessions;  /* session number -> struct replica_session, sent by its owner */
     /* Session number -> struct replica_session that another replica sent for a client of this node.
-     * They are separate, because the copy that the owner sent may be of a former owner that died.
-     */
+     * This map is separate from `sessions`, because the copy in `sessions` may come from a former
+     * owner that died. */
     struct map borrowed;
-    struct link by_age;  /* list of all sessions, ordered by the time of receipt, newest last */
+    /* All copies of sessions, ordered by the time of receipt; the newest is last. */
+    struct link by_age;
     struct map replicas; /* identities of nodes that store copies; key and value are equal */
-    bool full;           /* the limit of sessions is reached; this was logged */
+    bool full;           /* the limit of sessions is reached, and this was already logged */
 };
 
-/* All functions below need the replica's lock. */
+/* All functions below must be called with the replica's lock held. */
 
 /* --- replica_records.c: sessions and their records ------------------------------------ */
 
 void replica_session_remove(struct replicas *k, struct replica_session *s); /* accepts NULL */
-/* Records that the whole session was received now. */
+/* Records that the whole session was received at the time now_ms. */
 void replica_session_record_receipt(struct replicas *k, struct replica_session *s, int64_t now_ms);
-/* Finds or creates a copy in the map `sessions` or `borrowed`; replaces the copy of another owner.
- * Returns NULL if the replica is full. */
+/* Finds the copy of a session in the map `sessions` or `borrowed`. If there is none, or only the
+ * copy of another owner, creates a new one. Returns NULL if the replica is full. */
 struct replica_session *replica_session_get_or_create(struct replicas *k, bool borrowed,
                                                       uint64_t number, uint32_t identity);
-/* Return NULL if there is no copy of this owner's session. The first function prefers the copy of
- * another replica, which was stored because it had more events. */
+/* Return the copy of a session of this owner, or NULL if there is none. replica_session_find
+ * prefers the copy in `borrowed`, which was stored because it had more events. */
 struct replica_session *replica_session_find(const struct replicas *k, uint64_t number,
                                              uint32_t identity);
 struct replica_session *replica_session_find_in_map(const struct map *copies, uint64_t number,
