@@ -6,7 +6,8 @@
 #include "base/mem.h"
 
 enum {
-    CACHED_PAGES_MAX = 160, /* 20,480 positions, more than one session may miss */
+    /* 20,480 log positions; one session misses at most MISSED_POSITIONS_MAX. */
+    CACHED_PAGES_MAX = 160,
     UNUSED_PAGE_MS = 30 * 1000,
 };
 
@@ -97,7 +98,7 @@ void log_page_cache_put(struct log_page_cache *c, struct log_page *p, int64_t no
 {
     p->used_ms = now_ms;
     pthread_mutex_lock(&c->lock);
-    /* Two threads may have decoded the same page. */
+    /* Another thread may have put the same page into the cache meanwhile: replace that page. */
     struct log_page **slot = find_page(c, p->number), *evicted = NULL;
     if (!slot && c->count < CACHED_PAGES_MAX)
         slot = &c->pages[c->count++];

@@ -14,7 +14,8 @@ struct gateway_loop;
 struct unread_entries_read;
 
 struct event_queue {
-    struct loop_event_batch *first, **end; /* batches with events whose delivery was not started */
+    /* Batches with events that the loop has not begun to deliver. */
+    struct loop_event_batch *first, **end;
     struct delayed_events *delays;    /* events that are delayed before they are queued, or NULL */
     struct loop_event_batch *current; /* batch of the event in progress */
     bool sending;                     /* an event is being delivered */
@@ -23,7 +24,8 @@ struct event_queue {
     struct unread_entries_read *reading; /* see fanout/unread_entries.h; usually NULL */
     bool log_is_unreadable;              /* the last attempt of `reading` failed */
     bool processing;
-    bool was_delayed; /* since the last ordered reads, an iteration ended with queued events */
+    /* An iteration ended with queued events since ordered reads were last begun. */
+    bool was_delayed;
     struct loop_message post;
     bool posted;
 };
@@ -37,10 +39,11 @@ void event_queue_remove_first(struct gateway_loop *h);
 void event_queue_set_delivered(struct gateway_loop *h, uint64_t number);
 /* Inserts a batch for one loop before all other batches; the batch has an event. */
 void event_queue_prepend(struct gateway_loop *h, struct event_batch *b);
-/* Returns the number of the last queued event, or of the last event that was started if the queue
- * is empty. */
+/* Returns the number of the last queued event. If the queue is empty, returns the number of the
+ * last event whose delivery was started. */
 uint64_t event_queue_last_number(const struct gateway_loop *h);
-/* Delivers events, and begins waiting store reads, until the budget is spent. */
+/* Delivers events until the budget of the iteration is spent. Also begins store reads that wait for
+ * their position among the events. */
 void event_queue_process(struct gateway_loop *h);
 void event_queue_on_continue_posted(struct loop_message *post);
 void event_queue_clear(struct gateway_loop *h);

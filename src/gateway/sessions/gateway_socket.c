@@ -127,7 +127,8 @@ void gateway_socket_on_drained(struct websocket *ws)
 void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
 {
     uncount_unauthenticated_socket(p);
-    /* Cancel the encoding of a long dispatch of the session that the socket had before. */
+    /* The socket's former session may have a long dispatch that is still being encoded: cancel
+     * that. */
     if (p->encoding && !p->lent) {
         background_encoding_cancel(p->encoding);
         p->encoding = NULL;
@@ -141,7 +142,8 @@ void gateway_socket_set_session(struct gateway_socket *p, struct session *s)
     deadline_restart(p->gateway_loop->timers.overdue, &p->deadline);
 }
 
-/* The socket stays open: after op 9 the client may identify again on it. */
+/* Detaches the session from the socket. The socket stays open, because the client may identify
+ * again on it after op 9. */
 void gateway_socket_unset_session(struct gateway_socket *p)
 {
     p->state = SOCKET_UNAUTHENTICATED;
@@ -234,7 +236,8 @@ static const struct schema envelope_schema = {
 };
 static const struct type type_envelope = { .kind = KIND_OBJECT, .schema = &envelope_schema };
 
-/* The rate limit window starts with its first message, as in clients that limit themselves. */
+/* Counts a message and checks the rate limit. The rate limit window starts with its first message,
+ * as in clients that limit themselves. */
 static bool opcode_is_within_rate_limit(struct gateway_socket *p, bool beat)
 {
     uint32_t now = (uint32_t)clock_steady_ms();

@@ -53,7 +53,7 @@ static unsigned session_starts_today(const struct account *a)
     return a->starts_day == (uint16_t)current_day_number() ? a->starts : 0;
 }
 
-/* Raises the account's number of session starts of today to at least `known`. */
+/* Sets the account's number of session starts of today to `known` if it is lower. */
 static void raise_session_starts_today(struct account *a, uint64_t known)
 {
     unsigned starts = session_starts_today(a);
@@ -256,7 +256,8 @@ static int64_t *session_start_bucket_of_key(struct account *a, uint32_t key)
     return &a->others[key - 1];
 }
 
-/* Token bucket per rate limit key: five session starts at once, then one every five seconds. */
+/* Token bucket per rate limit key: allows five session starts at once, then one every five
+ * seconds. */
 static bool session_start_bucket_consume(int64_t *full_ms, int64_t now)
 {
     int64_t from = *full_ms > now ? *full_ms : now;

@@ -3,14 +3,15 @@
 
 #include "base/mem.h"
 
-enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 }; /* entries per page; each page has twice as many */
+/* First page: 8 entries; each further page has twice as many as the one before, up to 256. */
+enum { FIRST_PAGE = 8, LARGEST_PAGE = 256 };
 
 static uint32_t replay_page_entry_count(const struct replay_page *page)
 {
     return (uint32_t)(page->end - page->first);
 }
 
-/* Checks the newest page first, because most entries are read from it. */
+/* Most entries are read from the newest page, so that page is checked first. */
 const struct replay_entry *replay_entry_at(const struct replay_buffer *r, uint32_t i)
 {
     const struct replay_page *page = r->newest;

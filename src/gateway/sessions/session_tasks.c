@@ -12,8 +12,8 @@
 
 enum { STEPS_PER_POST = 8, SESSION_TASKS_MAX = 256, ACCOUNT_TASKS_MAX = 1024 };
 
-/* Changing the account's task count needs the gateway's lock, because the account's sessions may be
- * on several loops. */
+/* Changes the number of tasks of the session and of its account. The account's number needs the
+ * gateway's lock, because the account's sessions may be on several loops. */
 static void change_task_counts(struct session *s, unsigned more, unsigned less)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -27,7 +27,8 @@ static void change_task_counts(struct session *s, unsigned more, unsigned less)
     journal_record_session_tasks(s);
 }
 
-/* The first task of a session is always accepted, because it sends the session's guilds. */
+/* Returns whether the session or its account has too many tasks. The first task of a session is
+ * always accepted, because it sends the session's guilds. */
 static bool has_too_many_tasks(const struct session *s)
 {
     struct gateway *g = s->gateway_loop->gateway;
@@ -69,9 +70,10 @@ static void session_tasks_free(struct session *s)
     s->tasks = NULL;
 }
 
-/* Tasks run one after the other, so a request waits until all guilds were sent. The task that sends
- * guilds also runs while the session is disconnected; its events go to the replay buffer. A request
- * waits for the next connection, because its response would exceed the replay buffer. */
+/* Returns whether the session's first task can run its next step. Tasks run one after the other, so
+ * a request waits until all guilds were sent. The task that sends guilds also runs while the
+ * session is disconnected; its events go to the replay buffer. A request waits for the next
+ * connection, because its response would exceed the replay buffer. */
 static bool session_task_can_continue(const struct session *s)
 {
     const struct session_task *e = first_session_task(s);

@@ -24,8 +24,8 @@ struct session_task {
 /* Starts a task. If the session or its account has too many tasks, frees the task instead. */
 void session_task_begin(struct session *s, struct session_task *e);
 void session_tasks_abort(struct session *s);
-/* For a session that moves to another loop: its tasks move with it when none is in a step, so when
- * session_task_is_running returns false. */
+/* Returns whether a task of the session is in a step. If a session moves to another loop, its tasks
+ * move with it, but only while none is in a step. */
 bool session_task_is_running(const struct session *s);
 void session_tasks_detach(struct session *s);
 void session_tasks_attach(struct session *s);

@@ -110,7 +110,7 @@ static void append_etf_list(struct json_reader *r, struct buf *out)
     append_etf_tag(out, ETF_LIST);
     append_be32(out, 0);
     for (json_enter_container(r); json_next_item(r); count++) {
-        r->values = 0; /* resets the count for JSON_MAX_VALUES, a limit for input from clients */
+        r->values = 0; /* not input from a client: reset the count that JSON_MAX_VALUES limits */
         append_etf_value(r, out);
     }
     if (buf_is_full(out))

@@ -10,7 +10,7 @@
 
 enum {
     RETAINED_EVENTS_MAX_BYTES = 64 * 1024 * 1024,
-    /* Ms between two store reads of a session request (session_request.c). */
+    /* Time between two store reads of a session request (session_request.c), in ms. */
     REQUEST_INTERVAL_MS = 250,
 };
 

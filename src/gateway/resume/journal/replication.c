@@ -70,8 +70,8 @@ void append_session_end_record(struct buf *out, uint64_t number)
     serial_put_u64(out, number);
 }
 
-/* Sends the records, and the loop's event position if it is not 0. Position 0 means: events before
- * the loop's position may concern sessions whose records are not sent yet. */
+/* Sends the records and the loop's event position. Position 0 leaves the replica's position
+ * unchanged, because sessions whose records are not sent yet may have newer events. */
 static void replication_send_message(struct journal_replication *c, uint64_t position)
 {
     const struct gateway *g = c->gateway_loop->gateway;
