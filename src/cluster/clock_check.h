@@ -13,30 +13,33 @@
 #include <stdint.h>
 
 enum {
-    CLOCK_OFFSET_MAX_MS = 250,   /* difference of two clocks that network delays cannot explain */
-    CLOCK_WRONG_AFTER_MS = 3000, /* a clock is wrong after it differed for this long */
-    CLOCK_JUMP_MS = 1000,        /* step of the database's clock that counts as a jump */
+    /* In ms; network delays cannot explain a greater difference of two clocks. */
+    CLOCK_OFFSET_MAX_MS = 250,
+    /* In ms; a clock counts as wrong after it differed for this long. */
+    CLOCK_WRONG_AFTER_MS = 3000,
+    CLOCK_JUMP_MS = 1000, /* in ms; if the database's clock is stepped by more, it has jumped */
 };
 
-/* A sample of the database's clock, taken between the times before and after (clock_monotonic_ns).
- */
+/* A sample of the database's clock. It was read between `before` and `after`
+ * (clock_monotonic_ns). */
 struct clock_sample {
     int64_t before, after, database_ms;
 };
 
 struct clock_check {
-    struct clock_sample last; /* after is 0 before the first sample */
+    struct clock_sample last; /* the last sample; last.after is 0 before the first sample */
     int64_t off_since; /* clock_monotonic_ns at which the clock became wrong; 0 if it is right */
     bool is_off;
 };
 
-/* Returns whether this node's clock is right. offset_ms is by how much the clock is ahead of the
+/* Returns whether this node's clock is right. offset_ms is by how much it is ahead of the
  * database's clock; `others` are these offsets of the other living nodes. */
 bool node_clock_is_right(int64_t offset_ms, const int64_t *others, size_t count);
-/* Returns whether the database's clock was stepped since the last sample. */
+/* Returns whether the database's clock jumped (by more than CLOCK_JUMP_MS) since the last
+ * sample. */
 bool database_clock_jumped(const struct clock_check *w, const struct clock_sample *now);
-/* Records a sample and the result of node_clock_is_right. The clock counts as wrong if the first
- * sample is wrong, or after CLOCK_WRONG_AFTER_MS of wrong samples. */
+/* Records a sample and the result of node_clock_is_right (`agrees`). This node's clock counts as
+ * wrong if the first sample is wrong, or after CLOCK_WRONG_AFTER_MS of wrong samples. */
 void clock_check_record_sample(struct clock_check *w, const struct clock_sample *now, bool agrees);
 
 #endif

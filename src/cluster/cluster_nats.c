@@ -28,7 +28,8 @@ enum {
     ANNOUNCEMENT_BYTES = 2 * 8,
 };
 
-/* A message with a topic has the number INT64_MAX - topic in place of a log position. */
+/* Returns whether a message has a topic: its number is then INT64_MAX - topic, not a log
+ * position. */
 static bool position_encodes_topic(int64_t position)
 {
     return position > INT64_MAX - CLUSTER_TOPICS;
@@ -55,9 +56,9 @@ static bool nats_is_connected_and_accepts(struct cluster_nats *w, size_t bytes)
     return atomic_load(&w->connected) && nats_accepts_size(w->nats, CIPHER_OVERHEAD + bytes);
 }
 
-/* Publishes an entry to the parts of its address, then the address to all nodes: nodes that need
- * the entry should receive it first. Transient events are published to one part only, because
- * nodes do not notice that they receive them twice. Returns false if all nodes need the entry. */
+/* Publishes an entry to the parts of its address, then the address to all nodes, because nodes that
+ * need the entry should receive it first. Transient events are published to one part only, because
+ * nodes would not notice if they received them twice. Returns false if all nodes need the entry. */
 static bool send_entry_by_address(struct cluster_nats *w, int64_t position, struct str bytes,
                                   const struct log_entry *f)
 {
@@ -95,7 +96,9 @@ void cluster_nats_send_entry(struct cluster *c, int64_t position, struct str byt
     if (!nats_is_connected_and_accepts(w, LOG_ADDRESS_MAX_BYTES + bytes.n)) {
         if (!position)
             return;
-        bytes = STR(""); /* too large for NATS: publish only the position; nodes read the log */
+        /* The entry is too large for NATS: publish only its position, and nodes read it from the
+         * log. */
+        bytes = STR("");
     } else if (send_entry_by_address(w, position, bytes, f)) {
         return;
     }
@@ -219,7 +222,8 @@ void cluster_nats_check_nodes(struct cluster *c, const uint32_t *identities, siz
     interest_end_unused_subscriptions(c->nats.interest, clock_steady_ms());
 }
 
-/* Handles an address of a log entry, with or without the entry itself, or transient events. */
+/* Handles a message with the address of a log entry. The message may also contain the entry itself,
+ * or transient events. */
 static void handle_addressed_message(struct cluster *c, int64_t position, struct str bytes)
 {
     struct log_address a;
@@ -294,7 +298,8 @@ static void on_nats_message(void *arg, struct str subject, struct str payload)
         handle_transient_events(c, bytes);
 }
 
-/* Wakes the log thread, which then reads missed entries from the event log. */
+/* Called when NATS was connected or disconnected: wakes the log thread, which reads missed entries
+ * from the event log. */
 static void on_nats_connection_changed(void *arg, bool connected)
 {
     struct cluster *c = arg;

@@ -19,7 +19,7 @@ enum {
 struct log_address {
     unsigned count; /* number of keys */
     uint64_t keys[LOG_ADDRESS_KEYS_MAX];
-    uint64_t events; /* number of events of the entry, one per recipient of a private channel */
+    uint64_t events; /* number of events; an event in a private channel counts once per recipient */
     uint64_t hash;   /* hash_str of the encoded entry */
 };
 
@@ -40,17 +40,17 @@ static inline snowflake log_address_key_id(uint64_t key)
     return key & (UINT64_MAX >> 2);
 }
 
-/* Computes the address of an entry with this encoding. Returns false if all nodes need the entry.
- */
+/* Computes the address of an entry; bytes is its encoded form. Returns false if all nodes need the
+ * entry. */
 bool log_address_of_entry(const struct log_entry *f, struct str bytes, struct log_address *ret);
-/* Lists the parts to which an entry with this address is published, and returns their number. Nodes
- * with sessions of its users have sessions of its guild, too, with few exceptions, which read the
- * entry from the log; so users count only if there is no guild. */
+/* Lists the parts to which an entry with this address is published, and returns their number. If
+ * the address has a guild, its users are ignored: with few exceptions, nodes with sessions of these
+ * users also have sessions of the guild. The exceptions read the entry from the log. */
 unsigned log_address_list_parts(const struct log_address *a, unsigned out[LOG_ADDRESS_KEYS_MAX]);
 unsigned log_address_key_part(uint64_t key);
 
 void log_address_append(const struct log_address *a, struct buf *out);
-/* Decodes an address from the beginning of *bytes and removes it from there. Returns false if the
+/* Decodes an address at the beginning of *bytes and removes it from there. Returns false if the
  * bytes are invalid. */
 bool log_address_decode(struct str *bytes, struct log_address *ret);
 
