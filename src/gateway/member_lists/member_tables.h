@@ -49,7 +49,7 @@ struct member_list_window {
 };
 
 struct channel_member_list {
-    struct link link; /* in roster.lists */
+    struct link link; /* link in member_table.lists */
     struct member_table *table;
     char id[LIST_ID_MAX];
     /* Copy of the overwrites of the first channel that had this list. */

@@ -23,7 +23,7 @@ struct replica_node {
 };
 
 struct replica_session {
-    struct link link; /* in replica.by_age */
+    struct link link; /* link in replicas.by_age */
     uint64_t number;
     uint32_t identity;   /* owner node */
     int64_t received_ms; /* when the whole session was last received, in ms */
