@@ -65,8 +65,8 @@ void ready_writer_clear(struct ready_writer *s);
  * false if s is NULL. */
 bool ready_has_user_list(const struct ready_writer *s);
 
-/* Encode the members of a guild, or relationships. If `refers` is true, each object is encoded
- * separately, with a user id instead of the user; otherwise all objects are one JSON list. */
+/* Encode the members of a guild, or relationships, as JSON. If `refers` is true, each object is
+ * encoded separately, with "user_id" instead of "user"; otherwise all objects are one JSON list. */
 struct encoded_members encode_members(struct arena *arena, const struct list *members, bool refers);
 struct encoded_members encode_relationships(struct arena *arena, const struct list *relationships,
                                             bool refers);

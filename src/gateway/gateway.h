@@ -28,20 +28,22 @@ struct gateway_viewer {
     struct gateway *gateway;
     snowflake user_id, application_id;
     bool bot;
-    uint32_t intents;                  /* bots only */
-    int64_t capabilities;              /* users only */
-    struct ready_writer *ready_writer; /* writes READY of a user session; otherwise NULL */
-    int64_t large_threshold;           /* guilds with more members are "large" */
-    char address[48];                  /* client address, only for READY; otherwise "" */
-    const struct user *user;           /* the account, if already read; or NULL */
-    const struct list *friends;        /* ids of friends, if already read; or NULL */
+    uint32_t intents;     /* bots only */
+    int64_t capabilities; /* users only */
+    /* Used to write READY of a user session; NULL in all other cases. */
+    struct ready_writer *ready_writer;
+    int64_t large_threshold;    /* guilds with more members are "large" */
+    char address[48];           /* client address, only for READY; otherwise "" */
+    const struct user *user;    /* the account, if already read; or NULL */
+    const struct list *friends; /* ids of friends, if already read; or NULL */
 };
 
 struct gateway_member_search {
     snowflake guild_id;
     struct str prefix;    /* prefix of the user name or nick; if empty, all members match */
     struct list user_ids; /* items: snowflake; if not empty, only these accounts are listed */
-    snowflake after;      /* a list of all members has only user ids greater than this one */
+    /* For a list of all members: only members with a user id greater than this one. */
+    snowflake after;
     int64_t limit;
     bool newest; /* sort by joining time, newest first */
 };
@@ -88,8 +90,9 @@ struct gateway_source {
      * thread. */
     enum err (*thread_members)(struct tx *tx, struct gateway *g, snowflake guild_id,
                                snowflake thread_id, snowflake viewer, struct list *ret);
-    /* Reads the voice channels that a member can view and that have a status or start time (struct
-     * voice_channel_status). Returns ERR_UNKNOWN_… if the guild or the member is deleted. */
+    /* Reads those voice channels that a member can view and that have a status or a start time
+     * (struct voice_channel_status). Returns ERR_UNKNOWN_… if the guild or the member is
+     * deleted. */
     enum err (*voice_channels)(struct tx *tx, snowflake guild_id, snowflake user_id,
                                struct list *ret);
     /* Reads the sounds of a guild, for SOUNDBOARD_SOUNDS. */
@@ -154,11 +157,12 @@ void gateway_start(struct gateway *g, struct loops *loops);
 /* Allows clients to resume sessions that the previous process suspended. Must be called before the
  * first event is published, and not on an event loop. */
 void gateway_enable_suspended_sessions(struct gateway *g);
-/* Sends op 7 to all clients and waits up to patience_ms until they have disconnected; the server's
- * shutdown closes the other sockets. Call it after http_server_drain, not on a loop. */
+/* Sends op 7 to all clients and waits up to patience_ms until they have disconnected. Sockets that
+ * are still open then are closed by the server's shutdown. Must be called after http_server_drain,
+ * and not on an event loop. */
 void gateway_drain(struct gateway *g, int64_t patience_ms);
-/* Suspends the sessions that can be resumed later, and ends the others. Call it when the server has
- * stopped, before the loops stop. */
+/* Suspends the sessions that can be resumed later, and ends all others. Must be called when the
+ * server has stopped, before the event loops stop. */
 void gateway_stop(struct gateway *g);
 void gateway_free(struct gateway *g);
 
@@ -205,8 +209,8 @@ void gateway_revoke_credential(struct gateway *g, snowflake account, const unsig
 struct ip_network;
 void gateway_close_banned_addresses(struct gateway *g, const struct ip_network *n);
 
-/* Finds a user's session, connected or not, by the id in READY; sets *ret to the session number for
- * audience_of_session. Events to a session that has ended meanwhile are dropped. Thread-safe. */
+/* Finds a user's session, connected or not, by the id in READY. Sets *ret to the session number for
+ * audience_of_session. If the session ends later, events to it are dropped. Thread-safe. */
 bool gateway_find_session(struct gateway *g, snowflake user_id, struct str session_id,
                           uint64_t *ret);
 
@@ -235,7 +239,7 @@ enum { GATEWAY_STARTS_A_DAY = 1000, GATEWAY_CONCURRENCY = 16 };
 /* Appends one line of JSON per session. Do not call it on a loop. */
 void gateway_write_session_list(struct gateway *g, struct buf *out);
 
-/* Options of a session that decide whether it receives an event. */
+/* The options of a session that decide whether the session receives an event. */
 struct gateway_session_options {
     uint32_t intents, shard_id, shard_count;
     bool connected, bot;

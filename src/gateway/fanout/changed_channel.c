@@ -12,8 +12,8 @@
 
 struct changed_channel {
     struct gateway_event *events[2]; /* CHANNEL_DELETE, CHANNEL_CREATE */
-    struct channel_overwrites
-        *before; /* overwrites before the event; NULL if the channel was not in the guild view */
+    /* Overwrites before the event; NULL if the guild view did not have the channel then. */
+    struct channel_overwrites *before;
 };
 
 static bool channel_overwrites_changed(const struct channel_overwrites *p,

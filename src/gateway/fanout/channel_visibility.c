@@ -128,7 +128,7 @@ static bool visibility_change_affects_session(const struct visibility_changes *s
 {
     snowflake id = seat->session->caller.id;
 
-    /* A session that has just moved to this loop got these changes on its former loop. */
+    /* If a session has just moved to this loop, its former loop has sent these changes to it. */
     if (!session_needs_visibility(seat->session) ||
         d->event->number <= seat->session->resume.delivered_elsewhere)
         return false;
@@ -234,7 +234,8 @@ static void collect_guild_channels(struct visibility_changes *s, const struct gu
     qsort(s->channels, s->channel_count, sizeof *s->channels, compare_channel_ids);
 }
 
-/* Timeouts are ignored, because they do not remove VIEW_CHANNEL. */
+/* Returns the member's permission input without a timeout, because a timeout does not remove
+ * VIEW_CHANNEL. */
 struct permission_input member_access_without_timeout(const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;
@@ -317,8 +318,8 @@ static enum err read_channel_payload(struct visibility_changes *s, struct visibi
     return e;
 }
 
-/* Resets the results first, because a store read that takes too long on the loop restarts in the
- * background. */
+/* Reads the payloads of channels. First frees the results of an earlier run: a store read that
+ * takes too long on the loop is restarted in the background. */
 static enum err read_channel_payloads(struct session_store_read *l, struct tx *tx)
 {
     struct visibility_changes *s = container_of(l, struct visibility_changes, store_read);

@@ -69,7 +69,8 @@ static bool session_wants_event(const struct event_delivery *d, const struct ses
     return d->info->flags & EVENT_OWN && event_is_about_account(d, s);
 }
 
-/* An event whose audience is a user goes to one shard: the shard of its guild, or shard 0. */
+/* Returns whether the session's shard gets the event. An event whose audience is one account goes
+ * to one shard: the shard of its guild, or shard 0. */
 static bool session_shard_receives_event(const struct event_delivery *d, const struct session *s)
 {
     snowflake guild_id = d->event->guild_id;
@@ -81,8 +82,8 @@ static bool session_shard_receives_event(const struct event_delivery *d, const s
     return guild_id ? session_shard_has_guild(s, guild_id) : s->options.shard_id == 0;
 }
 
-/* Events about the receiving account skip the channel check: a member receives events about itself
- * even in channels that it cannot view. */
+/* Returns whether the session may receive the event in the event's channel. A member receives
+ * events about itself even in channels that it cannot view. */
 static bool subscription_can_view_event(const struct event_delivery *d,
                                         struct topic_subscription *seat)
 {
@@ -102,7 +103,7 @@ static bool subscription_can_view_event(const struct event_delivery *d,
     if (seat->session->bot && d->info->flags & EVENT_BY_INTENT)
         return true;
     /* Bots receive events about the guild structure (EVENT_STRUCTURE) even of channels that they
-     * cannot view, except of private threads. */
+     * cannot view, but not of private Discord threads. */
     bool looks = to->channel_id &&
                  (to->private_thread || !(seat->session->bot && d->info->flags & EVENT_STRUCTURE));
     if (!looks && !to->any_of)

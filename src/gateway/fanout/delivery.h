@@ -17,8 +17,10 @@ struct event_delivery {
     struct topic *topic; /* topic of the event's audience; NULL if it has no subscribers */
     struct visibility_changes
         *visibility; /* NULL if the event cannot change which channels members can view */
-    struct changed_channel *changed; /* NULL if the channel's viewers stay the same */
-    bool write_at_once; /* write to sockets at once: many recipients, no queued events */
+    /* NULL if the event does not change who can view its channel. */
+    struct changed_channel *changed;
+    /* Send to each socket immediately: the event has many recipients, and no event is queued. */
+    bool write_at_once;
 };
 
 struct event_delivery event_delivery_new(struct gateway_loop *h, struct gateway_event *n);

@@ -10,8 +10,9 @@
 
 enum { UNREAD_ENTRIES_AT_ONCE = 256 };
 
-/* All loops get every event, even loops without subscribers. The number of a loop's last event
- * shows its progress, on which moves of sessions between loops or nodes depend. */
+/* Posts the batch to all loops, even to loops without subscribers. The number of the last event
+ * that a loop delivered shows its progress, on which moves of sessions between loops or nodes
+ * depend. */
 static void post_batch_to_loops(const struct gateway *g, struct event_batch *b)
 {
     /* After the last post the loops own the batch of events and may free it. */

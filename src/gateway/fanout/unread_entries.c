@@ -42,7 +42,8 @@ static bool loop_has_recipients(struct gateway_loop *h, uint64_t key)
             guild_has_member_lists(&h->gateway->online_members, id));
 }
 
-/* Returns whether a session on this loop, or one that arrives, may need events of the entry. */
+/* Returns whether a session on this loop, or a session that is arriving on it, may need events of
+ * the entry. */
 static bool loop_needs_entry(struct gateway_loop *h, const struct gateway_event *n)
 {
     if (test_fault_is_enabled(TEST_FAULT_UNREAD_ENTRIES))
@@ -116,7 +117,7 @@ static enum err read_unread_entries(struct session_store_read *l, struct tx *tx)
     return e;
 }
 
-/* Replaces the unread entries at the front of the queue by their events. */
+/* Replaces the unread entries at the front of the queue by the events that were read for them. */
 static void replace_entries_by_events(struct unread_entries_read *x)
 {
     struct gateway_loop *h = x->gateway_loop;

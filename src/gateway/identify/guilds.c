@@ -101,8 +101,8 @@ static enum err read_joined_guild(struct session_store_read *l, struct tx *tx)
     return read_guild_subscription_data(l->gateway_loop, tx, &j->viewer, NULL, &j->setup);
 }
 
-/* Reads a guild in the form of Spacebar's GUILD_CREATE: with "properties", and with id and guild_id
- * in its members. */
+/* Reads a guild in the form of Spacebar's GUILD_CREATE: its fields are in "properties", and its
+ * members have "id" and "guild_id". */
 static enum err read_guild_in_spacebar_form(struct guild_join_read *j, struct tx *tx,
                                             struct buf *out)
 {

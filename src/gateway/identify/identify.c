@@ -59,7 +59,7 @@ static void refuse_identify(struct identification *i, enum close_code code)
     identification_free(i);
 }
 
-/* --- session starts of the day, stored so that they count after a restart -------------- */
+/* --- session starts of the day, stored so that they still count after a restart --------- */
 
 struct session_start_write {
     struct session_store_read store_write;

@@ -1,8 +1,9 @@
 /* revoke.c - ends sessions whose credential is revoked or whose address is banned.
  *
  * A session belongs to the credential of its last IDENTIFY or RESUME. Every loop receives the
- * revocation and ends its sessions. Some are only marked: an IDENTIFY or RESUME in progress is
- * refused when it continues, a session that moves between loops ends when it arrives. */
+ * revocation and ends its sessions of that credential. Two kinds of sessions are only marked: if an
+ * IDENTIFY or RESUME is in progress, it is refused when it continues; a session that moves between
+ * loops ends when it arrives. */
 #include "base/mem.h"
 #include "gateway/identify/authentication.h"
 #include "gateway/sessions/gateway_loop.h"
@@ -53,8 +54,8 @@ static bool session_can_end_on_loop(const struct session *s, const struct gatewa
     return s->gateway_loop == h && s->link.next && session_is_ready(s);
 }
 
-/* Marks the sessions of the credential. Sets *ret to the numbers of the sessions that this loop can
- * end now. */
+/* Marks the sessions of the credential as revoked. Sets *ret to the numbers of those that this loop
+ * can end now. */
 static size_t mark_revoked_sessions(const struct credential_revocation *r, uint64_t **ret)
 {
     struct gateway *g = r->gateway_loop->gateway;
@@ -116,7 +117,8 @@ void gateway_revoke_credential(struct gateway *g, snowflake account, const unsig
     pthread_mutex_unlock(&g->publishing);
 }
 
-enum { SESSIONS_ENDED_PER_ITERATION = 100 }; /* number of sessions ended in one loop iteration */
+/* Maximum number of sessions that are ended in one loop iteration. */
+enum { SESSIONS_ENDED_PER_ITERATION = 100 };
 
 struct address_revocation {
     struct loop_message post;

@@ -160,6 +160,7 @@ static void begin_or_refuse_list_subscription(struct list_subscription *u)
 }
 
 /* Calls visit() for the first subscription of each window, repeatedly until visit() returns false.
+ * If visit() returns true, it must have moved the subscription to the end of a list, or freed it.
  * Returns true if the step's time is over before all windows were visited. New lists and windows
  * are added at the end. */
 static bool visit_list_subscriptions(struct member_table *r,
@@ -275,7 +276,8 @@ struct enter_lists_post {
     uint64_t session;
 };
 
-/* Returns true if the step's time is over before the session was added to all lists. */
+/* Adds the session to some of its member lists. Returns true if the step's time is over before the
+ * session was added to all lists. */
 static bool add_session_to_some_lists(struct session *s)
 {
     struct timed_step piece = time_slice_begin();
@@ -299,7 +301,8 @@ static void post_adding_session_to_lists(struct enter_lists_post *e)
     loop_post(e->gateway_loop->loop, &e->post);
 }
 
-/* If the session has moved away, its new loop adds the session to the member lists. */
+/* If the session has moved to another loop meanwhile, that loop adds the session to its member
+ * lists. */
 static void on_adding_session_to_lists_posted(struct loop_message *post)
 {
     struct enter_lists_post *e = container_of(post, struct enter_lists_post, post);

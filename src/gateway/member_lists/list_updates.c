@@ -1,7 +1,7 @@
 /* list_updates.c - sends the rows of a member list as GUILD_MEMBER_LIST_UPDATE.
  *
- * The rows of a window (ranges of rows) are encoded once for all its sessions: all rows for new
- * subscriptions, and the changed ranges for the others. */
+ * The rows of a window (ranges of rows) are encoded once for all its sessions. New subscriptions
+ * get all rows; the other subscriptions get only the ranges that have changed. */
 #include <string.h>
 
 #include "base/mem.h"

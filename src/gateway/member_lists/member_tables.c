@@ -224,7 +224,7 @@ static bool run_next_task_of_member_list_round(struct member_table *r)
     if (r->reading_members && (member_table_begin_reads(r) || member_table_process_changes(r)))
         return true;
     r->reading_members = false;
-    /* After a failed store read, send nothing; the next update round reads again. */
+    /* If a store read failed, send nothing; the next update round repeats the read. */
     if (r->read.failed_roles || r->read.failed_members)
         return false;
     return build_some_member_lists(r) || (!r->quick && member_lists_apply_changes(r)) ||

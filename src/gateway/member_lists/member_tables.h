@@ -67,11 +67,12 @@ struct channel_member_list {
 struct member_table_pending_work {
     struct map changed_members; /* user id -> enum member_change */
     bool wants_roles, wants_members, wants_ids;
-    bool fresh;             /* a new subscription has not received its first rows */
-    bool has_outdated_rows; /* a session could not be sent its rows, or a session has left a list */
+    bool fresh; /* a new subscription has not received its first rows */
+    /* A session could not be sent its rows, or a session has stopped to show a list. */
+    bool has_outdated_rows;
 };
 
-/* Moves subscriptions to other member lists, because permissions changed. */
+/* State of moving subscriptions to other member lists, because permissions changed. */
 struct list_subscription_moves {
     bool moving;         /* moves are in progress */
     uint64_t moves;      /* number of times that moving was begun */
@@ -138,8 +139,8 @@ enum member_change { MEMBER_UNCHANGED, MEMBER_PRESENCE_CHANGED, MEMBER_ROW_CHANG
 struct member_table *member_table_get_or_create(struct gateway_loop *h, snowflake guild_id);
 /* Returns NULL if no session of this loop is in the guild. */
 const struct guild_view *member_table_guild_view(const struct member_table *r);
-/* Start an update round: member_table_start_update_round at once, for a new subscription;
- * member_table_schedule_update_round at most once per ROUND_INTERVAL_MS. */
+/* Start an update round. member_table_start_update_round starts it immediately, for a new
+ * subscription; member_table_schedule_update_round at most once per ROUND_INTERVAL_MS. */
 void member_table_start_update_round(struct member_table *r);
 void member_table_schedule_update_round(struct member_table *r);
 /* Posts the next task of the update round; called after a task or store read. */
@@ -155,13 +156,14 @@ uint32_t member_table_compute_rank(const struct member_table *r, const struct or
 
 /* --- member_lists.c ------------------------------------------------------------------- */
 
-/* Finds or creates the member list of a channel, which must be in the guild view. */
+/* Finds or creates the member list of a channel. The channel must be in the guild view. */
 struct channel_member_list *member_list_get_or_create(struct member_table *r, snowflake channel_id);
 void member_list_free(struct channel_member_list *l);
 /* Removes all members from a member list, so that it is built again from the member table. */
 void member_list_reset(struct channel_member_list *l);
-/* Tasks of an update round: build_some_member_lists builds new lists, member_lists_apply_changes
- * updates the others. They return false if there was nothing to do. */
+/* Tasks of an update round. build_some_member_lists builds new member lists;
+ * member_lists_apply_changes updates the existing ones. They return false if they had nothing to
+ * do. */
 bool build_some_member_lists(struct member_table *r);
 bool member_lists_apply_changes(struct member_table *r);
 

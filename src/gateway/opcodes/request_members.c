@@ -306,7 +306,8 @@ static bool members_task_begin_chunk_read(struct session_task *e)
     if (l->index == l->chunks || (!seat && !l->first))
         return false;
     if (!seat) {
-        /* A client that is not in the guild gets an empty chunk, because it waits for a chunk. */
+        /* The account is not in the guild. Send an empty chunk, because the client waits for a
+         * chunk. */
         l->over = true;
         l->all = l->presences = false;
         e->store_read.run = read_member_chunk;

@@ -1,6 +1,7 @@
 /* activities.c - checks and stores the activities of op 2 and op 3, limits presence changes.
  *
- * Only valid activities are accepted, because other users' clients fail on invalid ones. */
+ * Only valid activities are accepted, because clients of other users would fail on invalid
+ * activities. */
 #include <math.h>
 
 #include "base/clock.h"
@@ -198,8 +199,8 @@ static bool presence_rate_limit_allows(struct session *s)
     int64_t now = clock_ms();
     struct client_presence *own = s->client_presence;
 
-    /* since_ms is wall-clock time, because it moves with a session to other nodes. If the clock was
-     * set back, since_ms is in the future. */
+    /* since_ms is wall-clock time, because the session takes it along to other nodes. If the clock
+     * was set back meanwhile, since_ms is in the future. */
     if (now < own->since_ms || now - own->since_ms >= PRESENCE_MS) {
         own->since_ms = now;
         own->count = 0;

@@ -13,7 +13,7 @@
 
 enum { MESSAGE_MAX_BYTES = 1 << 20, PIECE_BYTES = 128 * 1024 };
 
-/* The record of a local session as it was last published. */
+/* The record of a session of this node, as it was last published. */
 struct published_session {
     uint64_t number;
     struct str bytes; /* the serialised record, on the heap */

@@ -1,9 +1,10 @@
 /* directory.h - shares presences and sessions between the nodes of a cluster, through NATS.
  *
- * Each node publishes its own sessions: one numbered message per change. NATS may lose messages, so
- * a node that sees a gap, has just started or finds a new node requests all sessions of that node.
- * So every node knows all online accounts and sends presences to its sessions without reading the
- * store. Without NATS there is no directory: each node knows only its own sessions. */
+ * Each node publishes its own sessions: one numbered message per change. NATS may lose messages. So
+ * a node requests all sessions of another node if it notices a gap in the numbers, has just
+ * started, or finds that node for the first time. In this way every node knows all online accounts,
+ * and sends presences to its sessions without reading the store. Without NATS there is no
+ * directory: each node knows only its own sessions. */
 #ifndef GATEWAY_PRESENCE_DIRECTORY_H
 #define GATEWAY_PRESENCE_DIRECTORY_H
 

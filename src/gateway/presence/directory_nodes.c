@@ -219,8 +219,8 @@ static void remove_sessions_not_in_full_update(struct session_directory *d,
     }
 }
 
-/* Handles one part of a full update. Parts arrive in sequence. If one is lost, the next
- * DIRECTORY_CHANGE_NUMBER shows the gap. */
+/* Handles one part of a full update. Parts arrive in the order in which they were sent. If a part
+ * is lost, the next DIRECTORY_CHANGE_NUMBER shows that a message is missing. */
 static void handle_full_update_part(struct session_directory *d, struct directory_node *p,
                                     uint64_t delivered_to, struct serial_reader *in)
 {
@@ -346,8 +346,8 @@ void gateway_on_nats_connected(struct gateway *g)
 
 /* --- dead nodes ----------------------------------------------------------------------- */
 
-/* Reads the friends of an account from the store. The account's node died, so no other node sends
- * its presence to these friends. */
+/* Reads the friends of an account from the store. This is for sessions of a dead node, which can no
+ * longer send the presence to these friends. */
 struct lost_session_friends {
     struct session_store_read store_read;
     struct loop_message post;
@@ -473,7 +473,7 @@ static void check_directory_nodes_are_alive(struct session_directory *d, const u
         if (node_identity_is_in_list(identities, count, p->identity))
             handle_alive_directory_node(d, p);
         else if (handle_missing_directory_node(d, p))
-            ended = p; /* only one node is freed per call */
+            ended = p; /* only one node is freed per call of this function */
     if (ended) {
         map_remove(&d->nodes, ended->identity);
         mem_free(ended);

@@ -171,7 +171,7 @@ static struct session_filter create_filter_of_session_shard(const struct session
                                     NULL };
 }
 
-/* Computes the presence to announce. Returns false if it is unchanged. */
+/* Computes the presence that must be announced. Returns false if it is the one announced last. */
 static bool update_announced_presence(struct session *s, bool ending, struct account_presence *ret)
 {
     struct gateway *g = s->gateway_loop->gateway;

@@ -38,10 +38,11 @@ struct str presence_activities_json(const struct presence_update *in);
 void session_set_activities(struct session *s, struct str raw, struct arena *arena);
 
 struct remote_session;
-/* Sends the changed presence of a session on another node to local sessions in its guilds. Returns
- * false if the presence is unchanged. Thread-safe; do not hold the gateway's lock. */
+/* Sends the presence of a session on another node to those sessions of this node that are in its
+ * guilds. Returns false if the presence is unchanged. Thread-safe; must not be called with the
+ * gateway's lock held. */
 bool presence_on_remote_session_change(struct gateway *g, const struct remote_session *r);
-/* Sends the account's presence to local sessions of its friends. */
+/* Sends the account's presence to those sessions on this node that belong to its friends. */
 void presence_publish_to_local_friends(struct gateway *g, snowflake user_id,
                                        const struct list *friends);
 
@@ -50,9 +51,11 @@ void handle_presence_update(struct gateway_socket *p, int op, struct str raw,
 
 /* Writes the list of an account's sessions as a JSON array. */
 void write_session_list_json(struct gateway *g, snowflake user_id, struct json_writer *j);
-/* Sends the account's list of sessions to its other sessions. */
+/* Called when a session on this node has changed: sends the account's list of sessions to the
+ * account's other sessions on this node. */
 void on_local_session_changed(struct session *s);
-/* Sends the account's list of sessions to its local sessions after a remote session changed. */
+/* Called when a session on another node has changed: sends the account's list of sessions to its
+ * sessions on this node. */
 void on_remote_session_changed(struct gateway *g, snowflake user_id);
 
 #endif

@@ -15,7 +15,8 @@
 #include "gateway/resume/log_page_cache.h"
 #include "gateway/sessions/registry.h"
 
-enum { MISSED_POSITIONS_MAX = 20000 }; /* limit of log positions that are read for one session */
+/* Maximum number of log positions that are read for one session. */
+enum { MISSED_POSITIONS_MAX = 20000 };
 
 struct missed_events missed_events_in_range(uint64_t seen, uint64_t last, bool with_seen)
 {

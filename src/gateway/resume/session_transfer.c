@@ -25,8 +25,8 @@
 static void on_transfer_requested(struct loop_message *post);
 static void on_session_arrival_posted(struct loop_message *post);
 
-/* Stores the session's guilds and the channels that its user can view, and unsubscribes the
- * session. */
+/* Stores the session's guilds and the channels that its user can view in the transfer, and
+ * unsubscribes the session. */
 static void move_subscriptions_to_transfer(struct session_transfer *h, struct session *s)
 {
     h->guild_setups = mem_new((s->subscriptions.count + 1) * sizeof *h->guild_setups);
@@ -42,7 +42,8 @@ static void move_subscriptions_to_transfer(struct session_transfer *h, struct se
     }
 }
 
-/* Forwards the request if the session has moved to another loop since it was requested. */
+/* If the session has moved to another loop since it was requested, forwards the request to that
+ * loop. */
 static bool forward_transfer_request(struct session_transfer *h)
 {
     struct gateway_loop *hub =
@@ -135,7 +136,7 @@ static void begin_retaining_events(struct session_transfer *h)
     links_append(&h->to->resume.arriving, &h->of_target);
 }
 
-/* Drops the retained events that no other transfer needs. */
+/* Called when the transfer ends: drops the retained events that no other transfer needs. */
 static void end_retaining_events(struct session_transfer *h)
 {
     struct gateway_loop *to = h->to;

@@ -74,7 +74,8 @@ void session_close_connection(struct session *s);
 void begin_fetching_session(struct resume_request *r);
 /* session_release.c: called by session_transfers_continue. */
 void session_releases_continue(struct gateway_loop *h);
-/* session_restore.c: reads the session if it was suspended before the restart of this server. */
+/* session_restore.c: reads the session from the store, if it was suspended before this server was
+ * restarted. */
 void session_restore_begin(struct resume_request *r);
 
 #endif

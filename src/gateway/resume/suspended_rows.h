@@ -15,7 +15,7 @@ struct suspended_session {
     struct str body; /* serialised session (session_serialization.h) */
 };
 
-/* Deletes one batch of suspended sessions; sets *ret_more to whether rows are left. */
+/* Deletes one batch of suspended sessions. Sets *ret_more to whether rows are left. */
 enum err suspended_rows_delete_batch(struct tx *tx, bool *ret_more);
 enum err suspended_row_insert(struct tx *tx, const struct suspended_session *p);
 /* Without a cluster, a server that stops marks the rows as complete after it has written all of
@@ -23,7 +23,8 @@ enum err suspended_row_insert(struct tx *tx, const struct suspended_session *p);
  * has been published since. */
 enum err suspended_rows_mark_complete(struct tx *tx);
 enum err suspended_rows_consume_complete_mark(struct tx *tx, bool *ret_any);
-/* Reads the session and deletes its row; leaves *ret unchanged if there is none. */
+/* Reads a suspended session into *ret and deletes its row. If there is no row, *ret stays
+ * unchanged. */
 enum err suspended_row_read_and_delete(struct tx *tx, uint64_t number, snowflake user_id,
                                        int64_t now_ms, struct str *ret);
 

@@ -172,7 +172,7 @@ void gateway_socket_on_heartbeat(struct gateway_socket *p)
 {
     bool person = p->state == SOCKET_HAS_SESSION && !p->session->bot;
 
-    /* User clients read "d" of every opcode as an object, so it must not be null. */
+    /* User clients expect an object as "d" of every opcode; null is only sent to bots. */
     send_opcode(p, OP_HEARTBEAT_ACK, person ? STR("{}") : STR("null"));
     if (p->closing || p->invalidated)
         return;
@@ -296,7 +296,8 @@ static void handle_opcode(struct gateway_socket *p, int64_t op, struct str d)
             return;
         }
     } else if (unidentified && !(row && row->flags & OP_BEFORE_IDENTIFY)) {
-        /* Between IDENTIFY and READY other opcodes are ignored instead of refused. */
+        /* After IDENTIFY and before READY, other opcodes are ignored. Before IDENTIFY, the socket
+         * is closed. */
         if (p->state == SOCKET_UNAUTHENTICATED)
             gateway_socket_close(p, CLOSE_NOT_IDENTIFIED, "not identified");
         return;

@@ -283,7 +283,8 @@ bool registry_count_session_start(struct gateway *g, snowflake id, uint32_t shar
         return true;
     pthread_mutex_lock(&g->lock);
     struct account *a = account_get_or_create(g, id);
-    /* The store also counts sessions that were started before a restart or on another node. */
+    /* The number in the store includes sessions that were started before a restart or on other
+     * nodes. */
     raise_session_starts_today(a, known > 0 ? (uint64_t)known : 0);
     bool ok = a->starts < GATEWAY_STARTS_A_DAY &&
               session_start_bucket_consume(

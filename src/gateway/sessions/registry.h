@@ -33,7 +33,7 @@ struct gateway {
     _Atomic uint32_t replicated_by;   /* identity of the node that has this node's replica, or 0 */
     struct log_page_cache *log_pages; /* NULL without an event log */
     struct session_directory
-        *directory; /* sessions of other nodes; NULL if nodes do not share them */
+        *directory; /* sessions of other nodes; NULL if nodes do not publish their sessions */
     struct loops *loops;
     struct gateway_loop **gateway_loops;
     /* Number of loops with gateway state; 0 before the start and after the stop. */
@@ -76,10 +76,10 @@ struct announced_presence {
     uint64_t activities; /* hash of the activities, or 0 */
 };
 
-/* A session of another node. Changed by one thread, with the gateway's lock held. */
+/* A session of another node. Only one thread changes it, with the gateway's lock held. */
 struct remote_session {
     struct link of_user; /* link in the list `remotes` of the session's account */
-    struct link of_node; /* link in the list of sessions of its node */
+    struct link of_node; /* link in the list of sessions of the other node */
     uint32_t server;
     /* Number of the last full update that contained this session (presence/directory_nodes.c). */
     uint32_t round;
@@ -111,12 +111,13 @@ struct account {
     int64_t *others;     /* full_ms of the rate limit keys 1 to GATEWAY_CONCURRENCY - 1, or NULL */
 };
 
-/* Returns the announced presence of a shard; creates it if needed. Needs the gateway's lock. */
+/* Returns the announced presence of a shard. If there is none, creates it. Needs the gateway's
+ * lock. */
 struct announced_presence *account_get_announced_presence(struct account *a, uint32_t shard_id,
                                                           uint32_t shard_count);
 void account_free(struct account *a);
-/* Add the remote session to its account and to the map of remote sessions, or remove it. Needs the
- * gateway's lock. */
+/* Add a remote session to its account and to the map of remote sessions, or remove it from both.
+ * Both functions need the gateway's lock. */
 void remote_session_add(struct gateway *g, struct remote_session *r);
 void remote_session_remove(struct gateway *g, struct remote_session *r);
 void remote_session_free(struct remote_session *r); /* accepts NULL */
@@ -140,7 +141,7 @@ bool registry_has_session(struct gateway *g, uint64_t number);
  * session of this shard now. `known` is a lower bound of today's starts; *ret is the new number. */
 bool registry_count_session_start(struct gateway *g, snowflake id, uint32_t shard_id, int64_t known,
                                   int64_t *ret);
-/* Recent session starts of an account, as nodes of a cluster send them to each other. */
+/* Recent session starts of an account, as nodes of a cluster report them to other nodes. */
 struct session_starts {
     snowflake user_id;
     uint32_t key; /* rate limit key: shard id modulo GATEWAY_CONCURRENCY */

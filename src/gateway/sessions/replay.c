@@ -81,7 +81,8 @@ void replay_evict_expired(struct replay_buffer *r, int64_t now_s)
     replay_evict_until_entries_fit(r, 0, 0, now_s);
 }
 
-/* Evicts old entries before it adds the event, so that the buffer never exceeds its limits. */
+/* Adds an event. Old entries are evicted before that, so that the buffer never exceeds its
+ * limits. */
 void replay_buffer_add(struct replay_buffer *r, struct gateway_event *n, unsigned form,
                        int64_t now_s)
 {

@@ -4,22 +4,23 @@
 
 #include "gateway/wire/gateway_event.h"
 
-/* An entry of the replay buffer; small, because a busy session has thousands of them. */
+/* A dispatch in the replay buffer. The struct is small, because a busy session has thousands of
+ * them. */
 struct replay_entry {
     struct gateway_event *event;
     uint32_t at_s; /* Unix time in seconds, until 2106 */
     uint8_t form;
 };
 
-/* A page of entries. Pages do not move when the buffer grows: reallocation in ten thousand sessions
- * that receive the same events would fragment the heap. */
+/* A page of dispatches. Pages do not move when the buffer grows: reallocation in ten thousand
+ * sessions that receive the same events would fragment the heap. */
 struct replay_page {
     struct replay_page *next; /* next newer page */
     uint16_t cap, first, end;
     struct replay_entry items[];
 };
 
-/* The newest entry has the session's current seq. */
+/* The last dispatches of a session. The newest one has the session's current seq. */
 struct replay_buffer {
     struct replay_page *oldest, *newest;
     uint32_t count;

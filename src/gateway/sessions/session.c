@@ -90,7 +90,8 @@ struct client_presence *session_get_or_create_presence(struct session *s)
     return s->client_presence;
 }
 
-/* Creates the state with the whole session marked as unsent, because it is not replicated yet. */
+/* Returns the cluster state of the session. A new state has the whole session marked as unsent,
+ * because the session is not replicated yet. */
 struct session_cluster_state *session_get_or_create_cluster_state(struct session *s)
 {
     if (!s->sync) {

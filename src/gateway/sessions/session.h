@@ -98,8 +98,8 @@ struct session_options {
 struct session_presence {
     unsigned char status; /* enum presence_status */
     unsigned char kind;   /* enum client_kind */
-    /* The session is shown as offline, because it is disconnected; changed with the gateway's lock
-     * held. */
+    /* True if the session is shown as offline, because it is disconnected. Changed with the
+     * gateway's lock held. */
     bool shown_offline;
     bool due; /* a change was not announced yet */
 };
@@ -161,8 +161,8 @@ static inline bool session_is_ready(const struct session *s)
     return s->state != SESSION_IDENTIFYING;
 }
 
-/* Returns whether another process continues the session, so that its end in this process has no
- * visible effects. */
+/* Returns whether another process continues the session: then its end in this process is not
+ * visible to other users. */
 static inline bool session_continues_in_other_process(const struct session *s)
 {
     return s->state == SESSION_MOVING || s->state == SESSION_SUSPENDED;

@@ -1,7 +1,8 @@
 /* session_tasks.c - long tasks of a session, run in steps: sending guilds, answering requests.
  *
- * A step is a store read and the events created from its result. The next step starts when the
- * socket has accepted these events, so that one session fills neither the loop nor memory. */
+ * A step is a store read, followed by the events that are created from its result. The next step
+ * starts when the socket has accepted these events. So one session fills neither the loop nor
+ * memory. */
 #include "gateway/sessions/session_tasks.h"
 
 #include "base/mem.h"
@@ -139,8 +140,8 @@ static void session_task_begin_step(struct gateway_loop *h, struct session_task 
     store_read_begin_ordered(h, &e->store_read);
 }
 
-/* Runs the next step of sessions that can continue. A session whose socket has a backlog waits
- * until the socket has sent it. */
+/* Runs the next task step of each session that can continue. A session whose socket has a backlog
+ * waits until the socket has sent the backlog. */
 void run_session_tasks(struct loop_message *post)
 {
     struct gateway_loop *h = container_of(post, struct gateway_loop, session_tasks.post);

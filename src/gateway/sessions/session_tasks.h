@@ -6,8 +6,8 @@
 
 struct session;
 
-/* A task runs one step at a time, as fast as the session's socket accepts the events. The task is
- * freed with the session. */
+/* A task of a session. Its steps run one after the other, as fast as the session's socket accepts
+ * the events. If the session ends, the task is freed. */
 struct session_task {
     struct session_store_read store_read; /* store read of the current step */
     struct link of_session;

@@ -24,8 +24,9 @@ struct session_store_read {
     bool writes;        /* the transaction writes */
     bool own_rows; /* the write uses STORE_APPEND, because no other write depends on its rows */
     bool in_background; /* the read may take long, so it runs on a background thread of the store */
-    uint64_t owner;     /* owner for round-robin scheduling of background reads; 0 if none */
-    uint64_t after;     /* the read begins after the delivery of the event with this number */
+    /* Account id or other owner, for round-robin scheduling of background reads; 0 if none. */
+    uint64_t owner;
+    uint64_t after; /* the read begins after the delivery of the event with this number */
     uint64_t since; /* number of the last event that was published before the transaction began */
     /* Log position of the last event that was delivered before the transaction began. */
     int64_t delivered_position;

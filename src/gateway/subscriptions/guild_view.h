@@ -40,7 +40,7 @@ struct guild_view {
     uint32_t role_count, role_cap;
     /* Channel id -> struct channel_overwrites; Discord threads are not included. */
     struct map channels;
-    /* Event log positions that the view's snapshot included; usually NULL. */
+    /* Event log positions whose changes the view's snapshot of the store included; usually NULL. */
     struct snapshot_positions *snapshot_positions;
     struct guild_view *next; /* next in the loop's list of unused views */
     size_t freed;            /* number of channels freed by guild_view_free_step */
@@ -79,8 +79,9 @@ uint64_t subscription_permissions(struct topic_subscription *seat, snowflake cha
  * event has the thread's parent, type and members: the view has no threads, because a guild may
  * have any number of them. */
 uint64_t subscription_event_permissions(struct topic_subscription *seat, const struct audience *to);
-/* Returns whether the session is a recipient of an event sent with audience_of_role_granters: by
- * its account, or by a role together with MANAGE_ROLES. */
+/* Returns whether the session is a recipient of an event that was sent with
+ * audience_of_role_granters: either its account is listed, or it has MANAGE_ROLES and a listed
+ * role. */
 bool subscription_can_grant_roles(struct topic_subscription *seat, const struct audience *to);
 
 #endif

@@ -57,8 +57,8 @@ struct topic {
     enum audience_kind kind;
     snowflake id;
     struct topic_subscription **subscriptions;
-    struct topic_subscription
-        *one; /* storage for a single subscription, because most accounts have one session */
+    /* Storage for `subscriptions` if there is only one, because most accounts have one session. */
+    struct topic_subscription *one;
     uint32_t count, cap;
     /* Number of subscriptions at the front of the array that already got the event in progress. */
     uint32_t delivered_count;

@@ -31,7 +31,7 @@ static size_t align_to_word(size_t n)
     return (n + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
-/* Creates an event in a single allocation, because events are created on the writer thread. */
+/* Creates an event. It is a single allocation, because events are created on the writer thread. */
 struct gateway_event *gateway_event_from_announcement(const struct emitted_event *a,
                                                       struct audience to)
 {

@@ -1,7 +1,8 @@
 /* gateway_event.h - a reference-counted event with its payload in every requested encoding.
  *
- * The payload exists once for all sessions and loops. The first loop that needs another form
- * (compressed, ETF, without message content) creates it. Shared between threads. */
+ * The payload exists once for all sessions and loops. When a loop needs the payload in another form
+ * (compressed, ETF, without message content), it creates that form for all loops. Events are shared
+ * between threads. */
 #ifndef GATEWAY_WIRE_GATEWAY_EVENT_H
 #define GATEWAY_WIRE_GATEWAY_EVENT_H
 

@@ -218,8 +218,9 @@ void journal_set_session_in_transit(struct session *s)
     replication_send_session_now(s);
 }
 
-/* If the activities are too long, the session's journal slot stays marked as incomplete: after a
- * crash the client must identify again, instead of being shown without activities. */
+/* Records the activities. If they are too long, the session's journal slot stays marked as
+ * incomplete: after a crash the client must identify again, because its activities would be
+ * lost. */
 void journal_record_presence(struct session *s)
 {
     struct journal_slot *slot = s->resume.slot;

@@ -113,7 +113,7 @@ struct found_journal_session {
 enum journal_result journal_find_session(const char *folder, uint32_t identity, uint64_t number,
                                          uint64_t seq, struct arena *arena,
                                          struct found_journal_session *ret);
-/* Returns the number up to which every event was sent to the session or does not concern it. */
+/* Returns an event number: every event up to it was sent to the session or does not concern it. */
 uint64_t journal_slot_last_sent_event(const struct journal_slot *slot, uint64_t hub_position);
 /* Sets *ret to an event number: a client that has read up to `seq` has all its events up to that
  * number. Returns false if the journal slot does not go back that far. */

@@ -150,7 +150,8 @@ static bool read_journal_entry(int fd, uint64_t number, uint64_t seq, struct are
     return journal_slot_last_event_before_seq(ret->slot, position, seq, &ret->seen);
 }
 
-/* An unreliable journal counts as missing, because another node may have a replica of it. */
+/* Reads the session from a journal file. An unreliable file is treated as missing, because another
+ * node may have a replica of it. */
 static enum journal_result read_session_from_journal(int fd, uint64_t number, uint64_t seq,
                                                      struct arena *arena,
                                                      struct found_journal_session *ret)

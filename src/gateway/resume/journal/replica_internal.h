@@ -30,7 +30,7 @@ struct replica_session {
     unsigned sent_by;    /* index of the loop that sent the whole session */
     uint64_t began;      /* first seq that the owner's journal has of the session */
     uint64_t gaps;       /* value of replica_loop.gaps when the whole session was received */
-    bool borrowed;       /* another replica sent this copy; then `position` is valid */
+    bool borrowed;       /* another replica sent this copy, not the owner */
     uint64_t position;   /* event position of the session's loop; valid if `borrowed` */
     struct journal_slot slot;
 };

@@ -14,9 +14,10 @@
 enum {
     MESSAGE_MAX_BYTES = 1 << 20,
     HELLO_MAX_BYTES = 64,
-    SEND_AT_BYTES = 256 * 1024, /* size in bytes at which a replication message is sent at once */
-    ROUND_TICKS = 10,           /* seconds */
-    RESEND_PAUSE_TICKS = 3,     /* seconds between two full resends after lost messages */
+    /* When a replication message has this size in bytes, it is sent immediately. */
+    SEND_AT_BYTES = 256 * 1024,
+    ROUND_TICKS = 10,       /* seconds */
+    RESEND_PAUSE_TICKS = 3, /* seconds between two full resends after lost messages */
     STEP_MS = 250,
     ROUND_STEPS = ROUND_TICKS * 1000 / STEP_MS,
     STEP_MIN_SESSIONS = 256,     /* minimum number of sessions per step */

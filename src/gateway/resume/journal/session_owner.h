@@ -7,7 +7,7 @@
 struct gateway_loop;
 struct session;
 
-/* Record in the background that this node owns the session, or that it no longer does. */
+/* Record in the background that this node owns the session, or that this node no longer owns it. */
 void session_owner_insert(struct session *s);
 void session_owner_delete(struct session *s);
 /* Deletes the owner row of a session that this node took over, but that cannot continue. */
