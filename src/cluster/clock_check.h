@@ -1,10 +1,11 @@
-/* clock_check.h - decides whether the clock of this node is wrong, or the database's.
+/* clock_check.h - decides whether the clock of this node is wrong.
  *
  * A node is not ready while its clock is wrong. A clock that agrees with the database's clock is
- * right. If they differ, the database's clock may be the wrong one: for example, after a failover
- * to a standby with another clock. Then no node would be ready, so a clock is also right if it
- * agrees with the majority of all known clocks, including the database's. One sample is not enough,
- * because other nodes may have reported their offsets before a clock was set. */
+ * right. If the two clocks differ, the database's clock may be the wrong one: for example, after a
+ * failover to a standby with another clock. Then no node would be ready. So a clock is also right
+ * if it agrees with the majority of all known clocks, including the database's. One sample is not
+ * enough to find a clock wrong, because other nodes may have reported their offsets before a clock
+ * was set. */
 #ifndef CLUSTER_CLOCK_CHECK_H
 #define CLUSTER_CLOCK_CHECK_H
 
@@ -28,7 +29,8 @@ struct clock_sample {
 
 struct clock_check {
     struct clock_sample last; /* the last sample; last.after is 0 before the first sample */
-    int64_t off_since; /* clock_monotonic_ns at which the clock became wrong; 0 if it is right */
+    /* When this node's clock became wrong (clock_monotonic_ns); 0 if it is right. */
+    int64_t off_since;
     bool is_off;
 };
 

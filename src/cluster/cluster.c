@@ -286,7 +286,7 @@ void cluster_start(struct cluster *c)
 {
     if (c->options.alone)
         return;
-    /* This node has not yet observed heartbeats of other nodes, so it declares no node dead for two
+    /* This node has not observed heartbeats of other nodes yet. So it declares no node dead for two
      * lease periods. */
     c->follow.declare_dead_at = clock_monotonic_ns() + ms_to_ns(2 * NODE_LEASE_MS);
     if (pthread_create(&c->thread, NULL, log_follower_thread, c) != 0) {

@@ -62,16 +62,17 @@ struct cluster_options {
     /* Called after all revocations by other nodes that are known so far were applied. Cached
      * credentials may be used until the time `until` (clock_monotonic_ns). */
     void (*credentials_valid_until)(void *arg, int64_t until);
-    /* message is called for a message from another node (cluster_send_to_all), send_counts when it
-     * is time to send the rate-limit counts, connected when NATS is connected again, and living
-     * once a second, with the identities of all living nodes including this one. */
+    /* Callbacks: message is called for a message from another node (cluster_send_to_all);
+     * send_counts when it is time to send the rate-limit counts; connected when NATS is connected
+     * again; living once a second, with the identities of all living nodes including this one. */
     void (*message)(void *arg, enum cluster_topic topic, struct str message);
     void (*send_counts)(void *arg);
     void (*connected)(void *arg);
     void (*living)(void *arg, const uint32_t *identities, size_t count);
     /* Returns the number of sessions on this node, which operators can see. */
     uint64_t (*sessions)(void *arg);
-    void (*lost)(void *arg); /* this node must stop, because it lost the log or the database */
+    /* Called when this node must stop, because it has lost the log or the database. */
+    void (*lost)(void *arg);
 };
 
 /* Registers this node and finds the end of the event log. Logs a message on failure. */
@@ -95,8 +96,8 @@ void cluster_publish_session_move(struct cluster *c, const struct work_item *w,
 /* Sends a message to all other nodes through NATS, without the event log. A message may be lost,
  * for example if NATS is not connected; messages that arrive are in order. */
 void cluster_send_to_all(struct cluster *c, enum cluster_topic topic, struct str message);
-/* Sends a message to one node. Drops the message while too many bytes wait to be sent to NATS. So
- * senders number their messages, and receivers request missing ones again. */
+/* Sends a message to one node. The message is dropped while too many bytes wait to be sent to NATS.
+ * Therefore senders number their messages, and receivers request missing messages again. */
 void cluster_send_to_node(struct cluster *c, uint32_t identity, enum cluster_topic topic,
                           struct str message);
 /* Returns the number of bytes that wait to be sent to NATS. */
@@ -135,8 +136,8 @@ void cluster_node_rank(const struct cluster *c, int64_t *ret_rank, int64_t *ret_
  * connected. Cheap enough for every request. */
 unsigned cluster_count_unconnected_nodes(const struct cluster *c);
 
-/* Returns whether this node follows the log in time, could decode every log entry, and has a right
- * clock. Used by /readyz. */
+/* Returns whether this node is ready (/readyz): it follows the log without much delay, could decode
+ * every log entry, and its clock is right. */
 bool cluster_is_ready(const struct cluster *c);
 /* Returns whether this node has lost its lease, and probably not because the database is down:
  * either NATS is unreachable as well, or another node still reaches the database. Other nodes then

@@ -1,14 +1,16 @@
 /* cluster_nats.c - publishes log entries through NATS right after their commit, and receives those
  * of other nodes.
  *
- * The event log is authoritative: entries that are lost or too large are read from it. Messages are
- * encrypted with a key that only nodes with the same pepper have (message_cipher.h). The subject
- * contains a digest of the database's identity, so several clusters can share one NATS server.
+ * The event log is authoritative: entries that NATS loses, or that are too large for NATS, are read
+ * from the log. Messages are encrypted with a key that only nodes with the same pepper have
+ * (message_cipher.h). The subject contains a digest of the database's identity, so several clusters
+ * can share one NATS server.
  *
- * Subjects: an entry is published to the parts of its guilds or users (`part.N`), to which the
- * nodes with sessions of these are subscribed; after it, its address is published to all nodes
- * (`addresses`). Entries without an address are sent to all nodes (`log`), and all entries while an
- * older version runs on a node that does not understand addresses. */
+ * Subjects: an entry is first published to the parts of its guilds or users (`part.N`). The nodes
+ * that have sessions of these guilds or users are subscribed to these parts. Then the entry's
+ * address is published to all nodes (`addresses`). Entries without an address are sent to all nodes
+ * (`log`). While an older version that does not understand addresses runs on a node, all entries
+ * are sent to `log`. */
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* delivered_check.c - checks after each reconnect that the database still has the delivered log
  * entries.
  *
- * A standby without synchronous replication may lack the last commits after a failover, and
- * assign their positions again. So the last delivered entries are compared with the log. Delivered
- * events cannot be revoked: if some are missing in the log, this node stops, and clients must
- * IDENTIFY again. */
+ * After a failover, a standby without synchronous replication may lack the last commits, and assign
+ * their log positions again. So the last delivered entries are compared with the log. Delivered
+ * events cannot be revoked: if some of them are missing in the log, this node stops, and clients
+ * must IDENTIFY again. */
 #include "base/hash.h"
 #include "base/log.h"
 #include "cluster/internal.h"

@@ -18,8 +18,8 @@ enum {
     NODE_LEASE_MS = 5000,  /* a node without a heartbeat for this long is dead */
     POLLING_NODES_MAX = 4, /* if more nodes than this run with `--bus poll`, a warning is logged */
     HEARTBEAT_INTERVAL_MS = 1000, /* interval between heartbeats of a node */
-    /* Number of positions per partition of the log table (equal to that in its migration), and
-     * minimum retention of log entries. */
+    /* PARTITION_POSITIONS: number of positions per partition of the log table; must be equal to
+     * that in the migration. LOG_RETENTION_MINUTES: minimum retention of log entries. */
     PARTITION_POSITIONS = 1000000,
     LOG_RETENTION_MINUTES = 15,
     LOG_SAMPLES = LOG_RETENTION_MINUTES + 2,
@@ -91,8 +91,9 @@ struct cluster {
     uint32_t identity; /* identity of this node; never 0 */
     unsigned node;
     struct log_sequencer *sequencer;
-    struct store_connection *side; /* database connection; used by the log thread only, like all
-                                      members up to gap_check */
+    /* Database connection of the log thread; only the log thread uses the members up to
+     * gap_check. */
+    struct store_connection *side;
     struct arena *arena;
     pthread_t thread;
     bool has_thread;
@@ -108,12 +109,12 @@ struct cluster {
     struct link waits;  /* list of struct cluster_position_wait */
 
     _Atomic int64_t to_ack;   /* log position of the last applied revocation by another node */
-    _Atomic int64_t fresh_at; /* time when the log was last read to its end (clock_monotonic_ns) */
+    _Atomic int64_t fresh_at; /* when the log was last read to its end (clock_monotonic_ns) */
     struct cluster_counters count;
     _Atomic uint64_t rank; /* see cluster_node_rank */
     /* Lower bound of how far this node's clock is ahead of the database's. */
     _Atomic int64_t offset_ms;
-    _Atomic bool clock_off; /* this node's clock is wrong, so its expiry times are wrong */
+    _Atomic bool clock_off; /* this node's clock is wrong, so it would compute wrong expiry times */
 };
 
 static inline int64_t ms_to_ns(int64_t n)
@@ -176,7 +177,7 @@ enum err node_register(struct cluster *c);
 /* Writes a heartbeat with the log position of this node, and declares silent nodes dead. */
 enum err node_heartbeat(struct cluster *c);
 enum err node_publish_position(struct cluster *c);
-/* Returns the least log position of all other living nodes. */
+/* Sets *ret to the lowest of the log positions that the other living nodes have published. */
 enum err read_least_node_position(struct cluster *c, int64_t *ret);
 void node_unregister(struct cluster *c);
 

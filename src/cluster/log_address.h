@@ -2,8 +2,9 @@
  * events.
  *
  * Through NATS every node receives the address of each log entry, but only nodes with sessions of
- * its guild or users receive the entry itself. An entry without an address is sent to all nodes:
- * one with a revocation, a voice change or a session move, or with too many audiences. */
+ * these guilds or users receive the entry itself. Some entries have no address and are sent to all
+ * nodes: those with a revocation, a voice change or a session move, and those with too many
+ * audiences. */
 #ifndef CLUSTER_LOG_ADDRESS_H
 #define CLUSTER_LOG_ADDRESS_H
 
@@ -23,8 +24,8 @@ struct log_address {
     uint64_t hash;   /* hash_str of the encoded entry */
 };
 
-/* Returns the key of an audience: its kind in the two highest bits of the id, which snowflakes do
- * not use. */
+/* Returns the key of an audience. The audience kind is stored in the two highest bits of the id,
+ * which snowflakes do not use. */
 static inline uint64_t log_address_key(enum audience_kind kind, snowflake id)
 {
     return id | (uint64_t)kind << 62;

@@ -1,11 +1,12 @@
 /* log_sequencer.h - delivers the log entries of all nodes in the order of their positions.
  *
  * Each thread that has a log entry offers it: the thread that committed it, the NATS thread, and
- * the thread that reads the log. An entry is delivered when every earlier position was delivered
- * or is known to be aborted. Duplicates are ignored.
+ * the thread that reads the log. An entry is delivered when every earlier position was delivered or
+ * is known to be aborted. Duplicates are ignored.
  *
- * If only the address of an entry is known (log_address.h), the entry is passed over when its turn
- * comes, unless this node needs it; then it counts as missing until it is offered. */
+ * If only the address of an entry is known (log_address.h) and this node does not need the entry,
+ * it is passed over when all earlier positions were handled. If this node needs the entry, its
+ * position counts as missing until the entry is offered. */
 #ifndef CLUSTER_LOG_SEQUENCER_H
 #define CLUSTER_LOG_SEQUENCER_H
 
@@ -51,7 +52,7 @@ enum { DELIVERED_ENTRIES_RECORDED = 64 };
 /* Enables the recording of delivered and passed over log entries. Must be called before the first
  * offer. */
 void log_sequencer_record_delivered(struct log_sequencer *l);
-/* Returns the last delivered log entries, in order, and their number. */
+/* Writes the last delivered log entries to an array, in order, and returns their number. */
 size_t log_sequencer_list_delivered(struct log_sequencer *l,
                                     struct delivered_log_entry out[DELIVERED_ENTRIES_RECORDED]);
 

@@ -19,7 +19,7 @@ _Static_assert(NONCE_BYTES + TAG_BYTES + HEAD_BYTES == CIPHER_OVERHEAD,
 _Static_assert(CIPHER_KEY_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES,
                "the size of a key");
 
-/* State of another node: the counters of messages that were received from it. */
+/* State for messages of one other node: the counters of messages that were received from it. */
 struct cipher_sender {
     uint32_t identity;
     uint64_t last;       /* greatest counter received from the sender */

@@ -1,7 +1,8 @@
 /* nats.c - NATS client: one connection with a thread that reconnects.
  *
- * A publisher writes to the socket directly, so that no thread must wake up; bytes that the socket
- * does not accept wait in a buffer for the connection's thread. */
+ * A thread that publishes a message writes to the socket directly, so that no other thread must
+ * wake up. Bytes that the socket does not accept wait in a buffer; the connection's thread sends
+ * them. */
 #include "cluster/nats.h"
 
 #include <errno.h>
@@ -279,7 +280,7 @@ static void on_subscriptions_active(struct nats *n)
     }
 }
 
-/* Handles one command. Returns false if the connection must be closed. */
+/* Handles one command of the NATS server. Returns false if the connection must be closed. */
 static bool handle_command(struct nats *n, const struct nats_command *w)
 {
     switch (w->kind) {

@@ -35,7 +35,8 @@ static const char INSERT_NODE[] =
     "begun_at = excluded.begun_at, ids_until = excluded.ids_until, position = 0, sessions = 0, "
     "version = excluded.version, settings = excluded.settings, address = excluded.address, "
     "schema = excluded.schema, frames = excluded.frames, voice = ''";
-/* Nodes with different formats of log entries cannot decode each other's events. */
+/* Finds a living node whose format of log entries differs: the nodes cannot decode each other's
+ * events. */
 static const char SELECT_OTHER_FRAME_FORMAT[] =
     "select node from nodes where node <> $1 and state <> 3 and frames not in (0, $2) and "
     "seen_at > clock_timestamp() - cast($3 as double precision) * interval '1 millisecond' limit 1";
@@ -124,7 +125,7 @@ static const char SELECT_CLOCK_OFFSETS[] =
 static enum err compare_clock_with_other_nodes(struct cluster *c, struct tx *tx, int64_t offset_ms,
                                                bool *ret_agree)
 {
-    int64_t others[64]; /* at most 64 other nodes are compared */
+    int64_t others[64]; /* offsets of other nodes; at most 64 nodes are compared */
     size_t count = 0;
     struct rows r;
     enum err e = tx_query(tx, SELECT_CLOCK_OFFSETS, BIND(v_int(c->node), v_int(NODE_LEASE_MS)), &r);
