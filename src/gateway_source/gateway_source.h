@@ -48,10 +48,12 @@ enum err read_guild_for_user(struct tx *tx, snowflake guild_id, snowflake viewer
  * guild's id, and each session reads the guild itself (gateway/fanout/delivery.h). */
 enum err emit_guild_create_to_new_member(struct call *call, const struct member *m);
 
-/* A guild with its channels. Read-only, and valid until the next read of a guild. */
+/* A guild with its channels. It must not be changed, and is valid until the next read of a
+ * guild. */
 struct guild_with_channels {
-    struct guild guild;            /* includes the roles */
-    struct list channels, threads; /* items: struct channel; threads that are not archived */
+    struct guild guild; /* includes the roles */
+    /* items: struct channel; `threads` are the Discord threads that are not archived. */
+    struct list channels, threads;
     /* Set only by read_whole_guild, which also sets emoji and stickers in `guild`. */
     struct list sounds;
     /* JSON of the guild; set by read_whole_guild if it is in the cache, otherwise NULL. */

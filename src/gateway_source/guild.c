@@ -1,4 +1,5 @@
-/* guild.c - writes a guild for a session, and selects its members and presences. */
+/* guild.c - writes a guild for a session; selects the members and presences that the session
+ * gets. */
 #include "gateway_source/gateway_source.h"
 
 #include "gateway/capabilities.h"

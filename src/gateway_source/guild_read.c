@@ -1,5 +1,4 @@
-/* guild_read.c - reads a guild with all objects in it that one of its members can view.
- */
+/* guild_read.c - reads a guild with all objects in it that a member of the guild can view. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -12,9 +12,10 @@ struct emoji {
     bool require_colons, managed, animated, available;
 
     /* The following struct fields are not in the JSON. */
-    snowflake guild_id, application_id; /* one of them owns the emoji; the other is 0 */
-    snowflake user_id;                  /* uploader; 0 if unknown */
-    struct opt_str image;               /* hash of the image file */
+    /* Owner of the emoji: a guild or an application; the other id is 0. */
+    snowflake guild_id, application_id;
+    snowflake user_id;    /* uploader; 0 if unknown */
+    struct opt_str image; /* hash of the image file */
 };
 
 struct guild_emojis_event {

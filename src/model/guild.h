@@ -70,7 +70,8 @@ struct gateway_guild {
     struct guild guild;
     int64_t joined_at;
     bool large;
-    struct opt_bool unavailable; /* absent if the user has just joined, otherwise false */
+    /* Absent if the user has just joined the guild; false in other cases. */
+    struct opt_bool unavailable;
     struct list members, channels, threads; /* struct member, struct channel */
     /* If not NULL, these are encoded instead of `members`. */
     const struct encoded_members *encoded_members;

@@ -27,7 +27,7 @@ struct integration {
     struct opt_bool syncing, enable_emoticons, revoked;
     struct opt_id role_id;
     struct opt_int expire_behavior, expire_grace_period, synced_at, subscriber_count;
-    /* Members of app integrations only. */
+    /* Struct fields that only integrations of apps have. */
     const struct application *application;
     struct opt_list scopes; /* struct str */
     /* Struct fields that are set only in lists of a guild's integrations. */

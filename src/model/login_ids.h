@@ -1,4 +1,4 @@
-/* login_ids.h - public ids of a login session, derived from its token's session id. */
+/* login_ids.h - public ids of a login session, derived from the session id in its token. */
 #ifndef MODEL_LOGIN_IDS_H
 #define MODEL_LOGIN_IDS_H
 

@@ -61,7 +61,7 @@ struct attachment {
     struct opt_int flags; /* enum attachment_flags; absent if there are none */
 
     /* The following struct fields are not in the JSON. */
-    snowflake file_id; /* id of the stored file; 0 if it is the attachment's own id */
+    snowflake file_id; /* id of the stored file; 0 if the file has the same id as the attachment */
     bool snapshot;     /* whether the attachment belongs to the forwarded message (snapshot) */
 };
 

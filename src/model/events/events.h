@@ -77,11 +77,12 @@ enum audience_kind { AUDIENCE_USER, AUDIENCE_GUILD, AUDIENCE_CHANNEL, AUDIENCE_S
 struct audience {
     enum audience_kind kind;
     snowflake id;
-    snowflake channel_id; /* AUDIENCE_GUILD: channel that recipients can view, or 0; AUDIENCE_USER:
-                             see audience_of_channel_member */
-    /* If channel_id is a thread, parent_id, starter_id and the following members decide who can
-     * view it. starter_id is the creator of a new private thread, who is about to become a member;
-     * otherwise 0. */
+    /* AUDIENCE_GUILD: channel that recipients must be able to view, or 0. AUDIENCE_USER: private
+     * channel (see audience_of_channel_member), or 0. */
+    snowflake channel_id;
+    /* If channel_id is a Discord thread, parent_id, starter_id and the following struct members
+     * decide who can view it. starter_id is the creator of a new private thread, who is about to
+     * become a member of it; in other cases 0. */
     snowflake parent_id, starter_id;
     int64_t thread_type;
     bool private_thread;

@@ -196,7 +196,7 @@ TRACED uint64_t remove_dependent_permissions(uint64_t permissions, int64_t type,
                              ~PERMISSIONS_NEEDING_SEND_MESSAGES, STEP_NEEDS_SEND, trace);
 }
 
-/* In threads SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES. */
+/* In Discord threads SEND_MESSAGES_IN_THREADS replaces SEND_MESSAGES. */
 TRACED uint64_t replace_send_permission(uint64_t permissions, struct permission_trace *trace)
 {
     permissions &= ~PERMISSION(SEND_MESSAGES);

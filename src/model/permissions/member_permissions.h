@@ -21,8 +21,8 @@ struct permission_input {
     size_t role_count;
 };
 
-/* The steps of a permission computation, recorded to explain its result. A step that does not apply
- * is not recorded. */
+/* The kinds of steps of a permission computation. The steps are recorded to explain the result. A
+ * step that does not apply is not recorded. */
 enum permission_step_kind {
     STEP_ROLE,          /* a role grants `allow`; @everyone first */
     STEP_OWNER,         /* the guild's owner has all permissions */
@@ -73,7 +73,7 @@ enum err check_member_may_write(const struct permission_input *input);
 uint64_t permissions_in_channel(const struct permission_input *input, int64_t channel_type,
                                 const struct overwrite *overwrites, size_t count, bool thread);
 
-/* Like permissions_in_channel, but also records the steps, unless trace is NULL. */
+/* Same result as permissions_in_channel. If trace is not NULL, also records the steps. */
 uint64_t permissions_in_channel_traced(const struct permission_input *input, int64_t channel_type,
                                        const struct overwrite *overwrites, size_t count,
                                        bool thread, struct permission_trace *trace);
