@@ -14,7 +14,8 @@ struct message_stream;
 struct message_stream *message_stream_new(const struct http_request *r);
 void message_stream_free(struct message_stream *s);
 
-/* From now on each long message is compressed separately, as IDENTIFY with "compress" requests. */
+/* Switches to the compression that IDENTIFY with "compress" requests: from now on each long message
+ * is compressed separately. */
 void message_stream_compress(struct message_stream *s);
 /* Encodes a message, given as JSON, into the empty buffer `out`. Returns true if it must be sent as
  * a WebSocket text frame, false for a binary frame. */

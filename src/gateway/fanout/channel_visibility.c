@@ -115,8 +115,9 @@ static bool event_can_change_visibility(const struct event_delivery *d)
     }
 }
 
-/* Bots know all channels. But when a channel becomes visible to a bot, the bot must get the
- * channel's Discord threads. */
+/* Returns whether channels that become visible must be handled for the session. Bots know all
+ * channels, but when a channel becomes visible to a bot, the bot must get the channel's Discord
+ * threads. */
 static bool session_needs_visibility(const struct session *s)
 {
     return !s->bot || s->options.intents & INTENT(GUILDS);

@@ -106,8 +106,9 @@ void publish_event_to_loops(struct gateway *g, struct gateway_event *n)
     assign_numbers_and_post_batch(g, b, 0);
 }
 
-/* Events of a private channel are sent to each recipient's account: sessions do not subscribe to
- * private channels, of which an account may have a hundred thousand. */
+/* Calls take() for each event that the announcements produce. An event of a private channel becomes
+ * one event per recipient's account: sessions do not subscribe to private channels, because an
+ * account may have a hundred thousand of them. */
 void for_each_announced_event(const struct emitted_event *list,
                               void (*take)(void *arg, struct gateway_event *n), void *arg)
 {
@@ -137,9 +138,9 @@ static void append_event_to_batch(void *arg, struct gateway_event *n)
     event_batch_add(arg, n);
 }
 
-/* All events of an event log position are numbered together, with the same numbers on every node. A
- * position without events uses no number, because store reads wait until the event with the last
- * number was delivered. */
+/* Publishes the events of an event log position. They are numbered together, with the same numbers
+ * on every node. A position without events uses no number, because store reads wait until the event
+ * with the last number was delivered. */
 void gateway_publish_at_log_position(struct gateway *g, int64_t position,
                                      const struct emitted_event *list)
 {

@@ -135,8 +135,8 @@ static void replace_entries_by_events(struct unread_entries_read *x)
         event_queue_set_delivered(h, last);
 }
 
-/* The row of a committed entry is missing if this process was suspended for longer than the log is
- * retained, or if the database lost its last commits. */
+/* Stops this node because a committed log entry has no row. This happens if this process was
+ * suspended for longer than the log is retained, or if the database lost its last commits. */
 static void stop_because_entry_is_missing(const struct unread_entries_read *x)
 {
     log_error("gateway: the event log does not have the entry %lld, which other nodes have "

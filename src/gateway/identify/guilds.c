@@ -201,7 +201,8 @@ struct guild_sending_task {
     snowflake guilds[];
 };
 
-/* A user session that declared no intents receives all events; a bot needs an intent for guilds. */
+/* Returns whether the session receives events of guilds. A user session that declared no intents
+ * receives all events; a bot needs an intent for guilds. */
 static bool session_receives_guild_events(bool bot, uint32_t intents)
 {
     return intents & INTENT(GUILDS) || (!bot && !intents);

@@ -199,8 +199,8 @@ static bool member_list_round_timer_is_running(const struct member_table *r)
     return r->pace.link.next != NULL;
 }
 
-/* A new subscription gets its rows in a quick round. But if the next update round must read all
- * members, the subscription waits for that round. */
+/* Starts an update round for a new subscription, which gets its rows in a quick round. But if the
+ * next update round must read all members, the subscription waits for that round. */
 void member_table_start_update_round(struct member_table *r)
 {
     r->pending.fresh = true;
@@ -271,8 +271,8 @@ static void member_table_record_change(struct member_table *r, snowflake user_id
     member_table_schedule_update_round(r);
 }
 
-/* If a guild's size crosses OFFLINE_MEMBERS_MAX, its member lists show a different set of members,
- * so all members are read again. */
+/* Reads all members again if the guild's size has crossed OFFLINE_MEMBERS_MAX, because its member
+ * lists then show a different set of members. */
 static void reread_members_if_size_limit_crossed(struct member_table *r)
 {
     const struct guild_view *v = member_table_guild_view(r);

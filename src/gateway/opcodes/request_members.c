@@ -227,8 +227,8 @@ static struct list parse_user_id_or_ids(struct arena *arena, struct str raw)
     return ids;
 }
 
-/* Bots need the intent GUILD_PRESENCES; users get presences in guilds up to SMALL_GUILD_MEMBERS
- * members. */
+/* Returns whether the client may get presences with the members. A bot needs the intent
+ * GUILD_PRESENCES; a user gets presences in guilds up to SMALL_GUILD_MEMBERS members. */
 static bool can_view_presences(const struct session *s, const struct topic_subscription *seat)
 {
     const struct guild_view *v = seat->topic->view;

@@ -180,7 +180,8 @@ static bool update_announced_presence(struct session *s, bool ending, struct acc
     c.but = ending ? s : NULL;
     pthread_mutex_lock(&g->lock);
     bool changed = account_update_announced_presence(map_get(&g->accounts, s->caller.id), &c, ret);
-    /* This event makes other loops read presences. They must no longer count the ending session. */
+    /* When the change is published, other loops read presences. They must not count the ending
+     * session any more. */
     s->presence.shown_offline |= ending;
     pthread_mutex_unlock(&g->lock);
     return changed;

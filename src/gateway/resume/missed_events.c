@@ -30,8 +30,8 @@ struct missed_events missed_events_in_range(uint64_t seen, uint64_t last, bool w
     };
 }
 
-/* The row of the last event that was sent may be deleted already: only the rows after it are
- * needed. */
+/* Returns whether missed events are deleted from the log, whose first position is `first`. The last
+ * event that was sent may be deleted already: only the rows after it are needed. */
 bool missed_events_are_deleted_from_log(const struct missed_events *m, int64_t first)
 {
     int64_t needed = m->at + (m->begun ? 1 : 2);

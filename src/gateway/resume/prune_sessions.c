@@ -12,8 +12,9 @@
 /* Number of calls (one per second) between two deletions. */
 enum { PRUNE_INTERVAL_HEARTBEATS = 60 };
 
-/* If a node died on another machine, this node cannot read its journal. Its sessions stay for a
- * grace period, because a node that can read the journal may recover them. */
+/* Deletes session rows that are not needed any more. If a node died on another machine, this node
+ * cannot read its journal. The sessions of that node stay for a grace period, because a node that
+ * can read the journal may recover them. */
 static enum err prune_session_rows(const struct gateway *g, struct tx *tx, uint32_t identity,
                                    int64_t grace_ms)
 {

@@ -78,8 +78,8 @@ static void on_release_committed(struct session_store_read *l)
     cluster_publish_session_move(l->gateway_loop->gateway->cluster, &l->work, &v->move);
 }
 
-/* The session ends on this node even if the transaction returned an error: it may have committed,
- * and then another node owns the session. */
+/* Called after the release was written. The session ends on this node even if the transaction
+ * returned an error: it may have committed, and then another node owns the session. */
 static void on_release_done(struct session_store_read *l, enum err e)
 {
     struct session_release *v = container_of(l, struct session_release, store_write);

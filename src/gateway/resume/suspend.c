@@ -80,7 +80,8 @@ static void suspend_batch_collect_sessions(struct loop *loop, void *arg)
     b->last = b->at == &h->sessions;
 }
 
-/* In a cluster, also removes the owner of the session: any node may take it over. */
+/* Writes a suspended session. In a cluster, also removes its owner, so that any node may take it
+ * over. */
 static enum err write_suspended_session(const struct gateway *g, struct tx *tx,
                                         const struct suspended_session *s)
 {

@@ -18,9 +18,9 @@ struct suspended_session {
 /* Deletes one batch of suspended sessions. Sets *ret_more to whether rows are left. */
 enum err suspended_rows_delete_batch(struct tx *tx, bool *ret_more);
 enum err suspended_row_insert(struct tx *tx, const struct suspended_session *p);
-/* Without a cluster, a server that stops marks the rows as complete after it has written all of
- * them. The next server may use the rows only if they have this mark, because only then no event
- * has been published since. */
+/* Marks the suspended rows as complete. Without a cluster, a server that stops does this after it
+ * has written all of them. The next server may use the rows only if they have this mark, because
+ * only then no event has been published since. */
 enum err suspended_rows_mark_complete(struct tx *tx);
 enum err suspended_rows_consume_complete_mark(struct tx *tx, bool *ret_any);
 /* Reads a suspended session into *ret and deletes its row. If there is no row, *ret stays

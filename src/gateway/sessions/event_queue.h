@@ -26,7 +26,7 @@ struct event_queue {
     struct unread_entries_read *reading; /* see fanout/unread_entries.h; usually NULL */
     bool log_is_unreadable;              /* the last attempt of `reading` failed */
     bool processing;
-    /* An iteration ended with queued events since ordered reads were last begun. */
+    /* Since ordered reads were last begun, a loop iteration ended while events were queued. */
     bool was_delayed;
     struct loop_message post;
     bool posted;

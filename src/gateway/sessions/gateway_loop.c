@@ -21,9 +21,9 @@ enum {
     CUT_OFF_SOCKETS_PER_CHECK = 400,
 };
 
-/* If this node is cut off from the database and the other nodes, its sessions receive no events,
- * and other nodes take its sessions over. So its clients get op 7 (RECONNECT), and their sockets
- * are closed. */
+/* Closes sockets if this node is cut off from the database and the other nodes: then its sessions
+ * receive no events, and other nodes take its sessions over. The clients get op 7 (RECONNECT)
+ * before their sockets are closed. */
 static void close_sockets_if_cut_off(struct deadline *d)
 {
     struct gateway_loop *h = container_of(d, struct gateway_loop, timers.cut_off_check);

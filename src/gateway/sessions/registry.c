@@ -207,7 +207,7 @@ void registry_set_arriving_loop(struct gateway *g, uint64_t number, struct gatew
     pthread_mutex_unlock(&g->lock);
 }
 
-/* The first half of a session id is the session's number. */
+/* Reads the session's number from a session id: the first half of the id. */
 bool session_id_parse(struct str id, uint64_t *ret_number)
 {
     unsigned char bytes[SESSION_ID / 2];
@@ -256,8 +256,8 @@ static int64_t *session_start_bucket_of_key(struct account *a, uint32_t key)
     return &a->others[key - 1];
 }
 
-/* Token bucket per rate limit key: allows five session starts at once, then one every five
- * seconds. */
+/* Takes a token from the token bucket of a rate limit key: the bucket allows five session starts at
+ * once, then one every five seconds. */
 static bool session_start_bucket_consume(int64_t *full_ms, int64_t now)
 {
     int64_t from = *full_ms > now ? *full_ms : now;

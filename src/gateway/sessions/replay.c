@@ -11,7 +11,8 @@ static uint32_t replay_page_entry_count(const struct replay_page *page)
     return (uint32_t)(page->end - page->first);
 }
 
-/* Most entries are read from the newest page, so that page is checked first. */
+/* Returns a dispatch of the buffer. Checks the newest page first, because most dispatches are read
+ * from it. */
 const struct replay_entry *replay_entry_at(const struct replay_buffer *r, uint32_t i)
 {
     const struct replay_page *page = r->newest;

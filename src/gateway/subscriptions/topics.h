@@ -83,8 +83,8 @@ struct topics {
 };
 
 void topics_init(struct topics *all, struct loop *loop);
-/* After this call guild views are freed immediately, not in steps, because the loop is about to
- * stop. */
+/* Called when the loop is about to stop: after this call guild views are freed immediately, not in
+ * steps. */
 void topics_prepare_loop_stop(struct topics *all);
 void topics_clear(struct topics *all);
 struct topic *topic_find(const struct topics *all, enum audience_kind kind, snowflake id);

@@ -137,7 +137,8 @@ static void append_etf_map(struct json_reader *r, struct buf *out)
     overwrite_be32(out, begin + 1, count);
 }
 
-/* Recursion is bounded by the depth limit of the JSON reader. */
+/* Appends one JSON value as an ETF term. The JSON reader limits the depth, so the recursion is
+ * bounded. */
 static void append_etf_value(struct json_reader *r, struct buf *out)
 {
     struct str s;

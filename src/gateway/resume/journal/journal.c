@@ -87,7 +87,7 @@ void journal_close(struct journal *l)
         return;
     if (l->head)
         munmap(l->head, journal_slot_offset(JOURNAL_SLOTS_MAX));
-    if (l->head) /* without a mapping the journal file may belong to another process */
+    if (l->head) /* without a mapping this process may not own the journal file */
         unlink(l->path);
     if (l->fd >= 0)
         close(l->fd);
@@ -240,8 +240,9 @@ void journal_record_presence(struct session *s)
     atomic_store(&slot->is_incomplete, 0);
 }
 
-/* The journal has no row ranges of member lists. So a session with member list subscriptions is
- * recorded like a session with a running task: it is not recovered after a crash. */
+/* Records the number of running tasks. The journal has no row ranges of member lists, so a session
+ * with member list subscriptions is recorded like a session with a running task: it is not
+ * recovered after a crash. */
 void journal_record_session_tasks(struct session *s)
 {
     if (!s->resume.slot)

@@ -63,8 +63,8 @@ struct journal *journal_open(const char *folder, uint32_t identity);
 /* Deletes the journal file, because no session needs it any more. Accepts NULL. */
 void journal_close(struct journal *l);
 
-/* From now on the session's dispatches are recorded, if the file has a free slot. The slot begins
- * in the state JOURNAL_IN_TRANSIT. */
+/* Reserves a slot for the session, if the file has a free one. From now on the session's dispatches
+ * are recorded. The slot begins in the state JOURNAL_IN_TRANSIT. */
 void journal_add_session(struct session *s);
 /* A loop's event position is the number of the last event that the loop has delivered. After
  * journal_set_session_loop the event position of the session's loop applies to the session.

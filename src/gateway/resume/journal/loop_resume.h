@@ -37,8 +37,8 @@ struct loop_resume_state {
 
 void loop_resume_init(struct gateway_loop *h);
 void loop_resume_clear(struct gateway_loop *h);
-/* From now on all events are retained, for as long as a session can be resumed. Must be called on
- * the loop. */
+/* Starts to retain all events, for as long as a session can be resumed. Must be called on the
+ * loop. */
 void retain_events_after_restart(struct gateway_loop *h);
 /* Returns whether a session that arrives on this loop may need events whose delivery begins now. */
 bool loop_retains_events(const struct gateway_loop *h);

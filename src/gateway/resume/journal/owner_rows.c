@@ -74,7 +74,8 @@ static const char DELETE_OLD_MISSING[] = "delete from past_servers where missed_
 static const char DELETE_RETURNED_NODES[] = "delete from past_servers where identity in "
                                             "(select n.identity from nodes n where n.state = 1)";
 
-/* A crash leaves no timestamp, so the time counts from when the node was first found missing. */
+/* Sets *ret to whether the node has been missing for less than grace_ms. A crash leaves no
+ * timestamp, so the time counts from when the node was first found missing. */
 static enum err node_is_recently_missing(struct tx *tx, snowflake identity, int64_t grace_ms,
                                          int64_t now_ms, bool *ret)
 {

@@ -170,7 +170,8 @@ static bool replica_session_is_expired(int64_t received_ms, int64_t now_ms)
     return now_ms - received_ms > SESSION_EXPIRY_MS + REPLICATION_SLACK_MS;
 }
 
-/* The list is sorted by age, so the loop ends at the first session that stays. */
+/* Removes expired copies. The list is sorted by age, so the loop ends at the first copy that has
+ * not expired. */
 void replica_evict_expired(struct replicas *k, int64_t now_ms)
 {
     size_t count = 0, at = 0;

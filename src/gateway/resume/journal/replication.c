@@ -267,8 +267,8 @@ struct replication_tick {
     bool restart;
 };
 
-/* If the replica has lost messages, the next full resend begins after a pause, because more traffic
- * would not help an overloaded node. */
+/* Returns whether a full resend must begin. If the replica has lost messages, the next full resend
+ * begins after a pause, because more traffic would not help an overloaded node. */
 bool replication_round_is_due(struct journal_replication *c, bool restart)
 {
     c->restart_due |= restart;

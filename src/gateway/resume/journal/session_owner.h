@@ -7,7 +7,8 @@
 struct gateway_loop;
 struct session;
 
-/* Record in the background that this node owns the session, or that this node no longer owns it. */
+/* session_owner_insert records in the background that this node owns the session;
+ * session_owner_delete records that it no longer does. */
 void session_owner_insert(struct session *s);
 void session_owner_delete(struct session *s);
 /* Deletes the owner row of a session that this node took over, but that cannot continue. */
