@@ -43,7 +43,8 @@ void interest_free(struct interest *i)
     mem_free(i);
 }
 
-/* Different keys have different hashes (hash_u64), so a hash identifies its key. */
+/* Returns how often the key is in use. Different keys have different hashes (hash_u64), so the hash
+ * identifies the key. */
 static uintptr_t key_count(const struct interest *i, uint64_t key)
 {
     return (uintptr_t)map_get(&i->counts, hash_u64(key));

@@ -49,7 +49,7 @@ struct cluster_nats {
     char addresses[64], part_prefix[64];
     struct interest *interest; /* NULL if nodes do not use NATS */
     /* Nodes that have announced that they understand addresses; key and value are the identity.
-     * Used with the cluster's lock. */
+     * Needs the cluster's lock. */
     struct map address_nodes;
     _Atomic bool all_use_addresses; /* all living nodes understand addresses */
     _Atomic uint64_t entries_received, entry_bytes_received; /* entries themselves, not addresses */

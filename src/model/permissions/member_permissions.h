@@ -113,10 +113,11 @@ struct member_access {
  * ERR_GUILD_MFA_REQUIRED if at least one of them was withheld for lack of two-factor
  * authentication, otherwise ERR_MISSING_PERMISSIONS. */
 enum err missing_permission_error(uint64_t withheld, uint64_t any);
-/* Like missing_permission_error, but for permissions in the guild as a whole. */
+/* Returns the same as missing_permission_error, for permissions in the guild as a whole. */
 enum err member_missing_permission_error(const struct member_access *s, uint64_t any);
 
-/* The owner outranks all members and roles; other members need a strictly higher top role. */
+/* Return whether the member outranks a role, or another member. The owner outranks all members and
+ * roles; other members need a strictly higher top role. */
 bool member_outranks_role(const struct member_access *s, const struct role *role);
 bool member_outranks(const struct member_access *s, const struct member_access *other);
 

@@ -178,8 +178,8 @@ struct str message_json_for_reader(struct str message, bool in_guild,
                : visible_message_json_for_reader(message, in_guild, reader, arena);
 }
 
-/* Quotation marks inside JSON strings are escaped, so the searched text cannot be part of a
- * string. */
+/* Returns whether the message has the field referenced_message. Quotation marks inside JSON strings
+ * are escaped, so the searched text cannot be part of a string. */
 static bool contains_referenced_message(struct str message)
 {
     static const char QUOTED_REPLY[] = "\"referenced_message\":{";
