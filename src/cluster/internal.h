@@ -19,7 +19,8 @@ enum {
     POLLING_NODES_MAX = 4, /* if more nodes than this run with `--bus poll`, a warning is logged */
     HEARTBEAT_INTERVAL_MS = 1000, /* interval between heartbeats of a node */
     /* PARTITION_POSITIONS: number of positions per partition of the log table; must be equal to
-     * that in the migration. LOG_RETENTION_MINUTES: minimum retention of log entries. */
+     * that in the migration. LOG_RETENTION_MINUTES: minimum time for which log entries are
+     * retained. */
     PARTITION_POSITIONS = 1000000,
     LOG_RETENTION_MINUTES = 15,
     LOG_SAMPLES = LOG_RETENTION_MINUTES + 2,
@@ -28,7 +29,7 @@ enum {
 /* State of the check for missing log positions (log_gaps.c). */
 struct log_gap_check {
     int64_t missing;   /* first missing position; 0 if none is missing */
-    int64_t since;     /* when the position was first missing (clock_monotonic_ns) */
+    int64_t since;     /* when `missing` was first found missing (clock_monotonic_ns) */
     bool bound_is_set; /* whether `bound` and `last` are set */
     /* Each transaction that holds a missing position has an id below this bound. */
     struct str bound;

@@ -1,8 +1,8 @@
 /* log_gaps.c - gaps in the log: decides whether a missing position will arrive or was aborted.
  *
- * A transaction takes its position before it commits, and the row is visible after the commit.
- * So for a moment greater positions are visible before it. If the transaction is rolled back,
- * the position never appears. The two cases are distinguished like this:
+ * A transaction takes its position before it commits, and its row is visible after the commit. So
+ * for a moment greater positions may be visible, while this position is missing. If the transaction
+ * is rolled back, the position never appears. The two cases are distinguished like this:
  *
  *   1. A new transaction gets an id, the bound. The transaction that holds a missing position got
  *      its id before the position, so its id is below the bound.

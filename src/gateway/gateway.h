@@ -145,7 +145,7 @@ struct gateway_options {
     struct traffic_ring *traffic;
     const char *journal; /* folder of the journal, in a cluster, or NULL */
     bool replicates;     /* nodes store replicas of each other's journals */
-    bool suspends;  /* if the server stops, it suspends sessions, so that clients can resume them */
+    bool suspends;  /* the server suspends sessions when it stops, so that clients can resume */
     bool no_limits; /* no rate limits for IDENTIFY and for requests for all members of a guild */
 };
 

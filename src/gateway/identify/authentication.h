@@ -13,7 +13,7 @@
 /* Authentication of a socket: a store read that finds the account of the token. */
 struct authentication {
     struct session_store_read store_read;
-    struct link link; /* link in the loop's list `authentications`, until authentication_end */
+    struct link link; /* link in gateway_loop.authentications, until authentication_end */
     struct gateway_socket *socket; /* NULL if the socket is closed */
     struct credential credential;
     struct caller caller;

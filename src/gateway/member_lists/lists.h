@@ -6,13 +6,13 @@
  *
  *   member_table          the members of a guild that member lists on this loop may show: all
  *                         members of guilds up to OFFLINE_MEMBERS_MAX, else online members
- *   channel_member_list   the members of a table that can view a channel, sorted; channels with
- *                         the same overwrites share one list (list_id.h)
- *   list_window           row ranges of a list; sessions with equal ranges share one window
+ *   channel_member_list   the members of a member table that can view a channel, sorted; channels
+ *                         with the same overwrites share one list (list_id.h)
+ *   member_list_window    row ranges of a list; sessions with equal ranges share one window
  *   list_subscription     a session that shows a channel's member list
  *
- * A member table collects the ids of changed members and processes them in rounds: read the
- * members, update the lists, send the rows. A round consists of short tasks on the loop and
+ * A member table collects the ids of changed members and processes them in update rounds: read the
+ * members, update the lists, send the rows. An update round consists of short tasks on the loop and
  * background reads, so that a large guild does not block the loop. */
 #ifndef GATEWAY_MEMBER_LISTS_LISTS_H
 #define GATEWAY_MEMBER_LISTS_LISTS_H

@@ -174,7 +174,7 @@ bool member_lists_apply_changes(struct member_table *r);
 bool send_some_list_updates(struct member_table *r);
 void list_update_free(struct member_table *r);
 
-/* --- subscriptions.c ------------------------------------------------------------------ */
+/* --- list_subscriptions.c ------------------------------------------------------------- */
 
 /* Unsubscribes the session from the member list of a channel and frees the subscription. */
 void list_subscription_free(struct list_subscription *u);

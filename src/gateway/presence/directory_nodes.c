@@ -23,7 +23,7 @@ enum {
 
 struct directory_node {
     uint32_t identity;
-    uint64_t change_number; /* change number of the last message, if `known` */
+    uint64_t change_number; /* change number of the last message; valid if `up_to_date` */
     bool up_to_date;        /* no message of the node was lost since its last full update */
     uint32_t round;         /* number of full updates received from the node */
     uint64_t next_piece;    /* index of the next part of the full update in progress, or 0 */

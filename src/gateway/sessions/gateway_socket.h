@@ -43,7 +43,7 @@ enum gateway_socket_state {
 struct caller;
 
 struct gateway_socket {
-    struct link link; /* link in the loop's list of sockets, `peers` */
+    struct link link; /* link in gateway_loop.peers, the loop's list of sockets */
     struct gateway_loop *gateway_loop;
     struct websocket *ws;
     const struct dialect *dialect;
